@@ -1,0 +1,55 @@
+# What the rooms have in common.
+
+# jobs_library(core PUBLIC_LINKS ... PRIVATE_LINKS ...): the room's .c files (not its tests) as jobs-core, static and
+# shared, from one compilation.
+function(jobs_library room)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(jobs-${room}-objects OBJECT ${ARG_SOURCES})
+  target_include_directories(jobs-${room}-objects PUBLIC
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(jobs-${room}-objects PUBLIC ${ARG_LINKS})
+  foreach(form static shared)
+    string(TOUPPER ${form} kind)
+    add_library(jobs-${room}-${form} ${kind} $<TARGET_OBJECTS:jobs-${room}-objects>)
+    set_target_properties(jobs-${room}-${form} PROPERTIES OUTPUT_NAME jobs-${room} EXPORT_NAME ${room}-${form}
+      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    target_include_directories(jobs-${room}-${form} PUBLIC
+      $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(jobs-${room}-${form} PRIVATE ${ARG_LINKS})
+  endforeach()
+endfunction()
+
+# Every tests/test_NAME.c of the room is one cmocka program and one CTest test ROOM-NAME.
+function(jobs_tests room)
+  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/test_*.c)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    string(REPLACE "test_" "${room}-" target ${name})
+    add_executable(${target} ${source})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(${target} PRIVATE JOBS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" JOBS_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    target_link_libraries(${target} PRIVATE ${ARG_LINKS} PkgConfig::CMOCKA)
+    add_test(NAME ${target} COMMAND ${target})
+    set_tests_properties(${target} PROPERTIES TIMEOUT 120)
+  endforeach()
+endfunction()
+
+# Every fuzz/fuzz_NAME.c of the room is one libFuzzer program, built with -DJOBS_FUZZ=ON by clang.
+function(jobs_fuzzers room)
+  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  if(NOT JOBS_FUZZ)
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/fuzz_*.c)
+  foreach(source ${sources})
+    get_filename_component(target ${source} NAME_WE)
+    add_executable(${target} ${source})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(${target} PRIVATE JOBS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${target} PRIVATE ${ARG_LINKS})
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  endforeach()
+endfunction()

@@ -1,0 +1,79 @@
+/* session.h - the conversation that publishes one event to one relay. No socket, no clock, no allocation it does not
+ * bound. docs/delivery.md says what each answer means.
+ *
+ * Phases: dial → (AUTH when asked) → ask (REQ for our own 43004 of this job) → DECIDE by the publisher → send → OK →
+ * read back by id → done. Retries keep the same bytes. Everything unclear is resolved by asking.
+ */
+#ifndef JOBS_SESSION_H
+#define JOBS_SESSION_H
+
+#include "engine.h"
+
+#include <jobs/publish.h>
+
+struct jobs__session;
+
+struct jobs__session_options {
+    const char *auth_url;    /* what the AUTH event names: the URL dialled, or --auth-url */
+    int64_t start;           /* now, ms */
+    int64_t timeout;         /* ms from start: the whole conversation */
+    int64_t connect_timeout; /* ms: each dial */
+    bool read_back;          /* ask after OK true */
+    uint64_t seed;           /* of the retries' jitter */
+    /* Fetch one event (job check) instead of publishing: its id, 64 lower-case hex, or NULL. After AUTH as needed, REQ
+     * by id; DONE when found, or EOSE came without it. */
+    const char *fetch_id;
+    /* The filter object (JSON text) asked before the first EVENT, or NULL to send at once. */
+    const char *ask_filter;
+    /* Makes the AUTH event (kind 22242, tags relay and challenge; the attestation when there is one), sealed; returns
+     * it as JSON for "AUTH" frames and its id. *json is borrowed until the next call. 0, or a jobs_code. */
+    int (*sign_auth)(void *context, const char *url, const char *challenge, const char **json, size_t *len,
+                     char id[65]);
+    void *context;
+};
+
+int jobs__session_new(struct jobs__session **out, const struct jobs__session_options *options);
+void jobs__session_free(struct jobs__session *session);
+struct jobs__engine *jobs__session_engine(struct jobs__session *session); /* the session's face to the loop */
+
+/* --- the publisher's side: after the loop said DECIDE, or at any time between two calls of the loop --- */
+
+/* What the ask brought: events that verify and match the filter's author, kind and job (channel too). Borrowed. */
+enum jobs__ask {
+    JOBS__ASK_RUNNING,  /* not there yet */
+    JOBS__ASK_ANSWERED, /* ended by EOSE */
+    JOBS__ASK_REFUSED,  /* CLOSED */
+    JOBS__ASK_SILENT    /* 2 s passed, or the connection could not be had */
+};
+enum jobs__ask jobs__session_asked(const struct jobs__session *session);
+size_t jobs__session_found_count(const struct jobs__session *session);
+const struct jobs_event *jobs__session_found(const struct jobs__session *session, size_t i);
+
+/* Publish this sealed event. maybe_sent: an earlier process may have sent it already, so that any refusal is called
+ * one only after a read-back without it. A session that was never given an event ends by settle or at its deadline. */
+void jobs__session_send(struct jobs__session *session, const struct jobs_event *event, bool maybe_sent);
+/* End it with this verdict, nothing (more) is sent. */
+void jobs__session_settle(struct jobs__session *session, enum jobs_verdict verdict, enum jobs_read_back read_back,
+                          const char *message);
+/* The user stopped it, or the loop ended early: the verdict as at the deadline. */
+void jobs__session_stop(struct jobs__session *session);
+
+struct jobs__session_result {
+    bool done;
+    enum jobs_verdict verdict;
+    enum jobs_read_back read_back;
+    bool denied;
+    bool retryable;
+    bool refused_for_time; /* the refusal speaks of created_at, and nothing says otherwise */
+    bool said_stored;      /* OK true or duplicate: was said at least once */
+    bool absent_at_end;    /* the last thing the relay said of it was EOSE without it */
+    int retry_after;
+    unsigned attempts; /* EVENT frames sent */
+    int64_t last_sent; /* ms, 0 when never */
+    char message[JOBS_RELAY_MESSAGE_MAX + 1];
+    char hint[256];
+};
+/* Valid once the engine is DONE (or after stop). */
+const struct jobs__session_result *jobs__session_result(const struct jobs__session *session);
+
+#endif
