@@ -36,7 +36,8 @@ int jobs__session_new(struct jobs__session **out, const struct jobs__session_opt
 void jobs__session_free(struct jobs__session *session);
 struct jobs__engine *jobs__session_engine(struct jobs__session *session); /* the session's face to the loop */
 
-/* --- the publisher's side: after the loop said DECIDE, or at any time between two calls of the loop --- */
+/* --- the publisher's side: in the loop's `decide` (once, when the ask has ended) or `turn`, or before the loop runs. A
+ * session that has answered DECIDE waits until it is given an event, settled, or its deadline has come. --- */
 
 /* What the ask brought: events that verify and match the filter's author, kind and job (channel too). Borrowed. */
 enum jobs__ask {

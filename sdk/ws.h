@@ -19,7 +19,9 @@ struct jobs__loop_options {
     const char *ca_file;
     const volatile sig_atomic_t *stop;
     void (*decide)(void *context, size_t line); /* an engine answered JOBS__WANT_DECIDE */
-    /* Called after every turn of the loop; returns false to end it although engines are not done. May be NULL. */
+    /* Called after every turn of the loop, and at least every 100 ms; returns false to end it although engines are not
+     * done. What it does to an engine (send, settle) is seen at once: the loop asks every engine again after it. May be
+     * NULL. */
     bool (*turn)(void *context, int64_t now);
     void *context;
     void (*progress)(void *context, const struct jobs_progress *progress);
