@@ -42,6 +42,8 @@ struct jobs__json {
     size_t scratch_capacity;
 };
 
+#define JOBS__JSON_NAME_SHOWN ((size_t)128) /* bytes of a member's name in a fault's pointer */
+
 #define JOBS__JSON_DEPTH 32 /* the root is 1 */
 
 /* What is wrong with bytes that are no JSON document for us. */
@@ -55,6 +57,13 @@ struct jobs__json_fault {
 
 /* Returns JOBS_OK, JOBS_INVALID (fault filled in) or JOBS_NO_MEMORY. len up to 16 MiB. */
 int jobs__json_parse(struct jobs__json *doc, const char *text, size_t len, struct jobs__json_fault *fault);
+
+/* The same, but goes on behind every fault that leaves the structure readable (a duplicate name, a byte-order mark, a
+ * bad byte or escape within a string, something behind the value), so that one pass tells of all of them. JOBS_OK: the
+ * document can be walked, though its strings may hold invalid bytes if there were faults. */
+typedef void jobs__json_report(void *context, const struct jobs__json_fault *fault);
+int jobs__json_parse_all(struct jobs__json *doc, const char *text, size_t len, jobs__json_report *report,
+                         void *context);
 void jobs__json_free(struct jobs__json *doc);
 
 /* Index of the member's value in the object at index `object`, or 0 when there is none (0 is the root, never a member).
@@ -70,8 +79,13 @@ bool jobs__json_equals(const struct jobs__json *doc, uint32_t index, const char 
 /* An integer without sign tricks: false for 1.0, 1e3, -0, out of int64. */
 bool jobs__json_integer(const struct jobs__json *doc, uint32_t index, int64_t *out);
 
-/* The value's JSON Pointer (appended) and 1-based line. */
+/* The value's JSON Pointer (appended) and 1-based line. A pointer is one printable line: what jobs__text_one_line would
+ * escape in a member's name is escaped the same way. */
 void jobs__json_pointer(const struct jobs__json *doc, uint32_t index, struct jobs__buffer *out);
 size_t jobs__json_line(const struct jobs__json *doc, uint32_t index);
+
+/* One reference token of a pointer: the name at index with ~ and / escaped, cut with "…" at max bytes. out holds max +
+ * 1 bytes; returns the length. */
+size_t jobs__json_token(char *out, size_t max, const struct jobs__json *doc, uint32_t index);
 
 #endif
