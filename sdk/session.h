@@ -36,13 +36,19 @@ int jobs__session_new(struct jobs__session **out, const struct jobs__session_opt
 void jobs__session_free(struct jobs__session *session);
 struct jobs__engine *jobs__session_engine(struct jobs__session *session); /* the session's face to the loop */
 
-/* --- the publisher's side: in the loop's `decide` (once, when the ask has ended) or `turn`, or before the loop runs. A
- * session that has answered DECIDE waits until it is given an event, settled, or its deadline has come. --- */
+/* --- the publisher's side: in the loop's `decide` or `turn`, or before the loop runs ---
+ *
+ * The engine says DECIDE once when there is something to decide, and then waits; the owner may answer at once or later:
+ *  - the ask has ended, or there is none to make;
+ *  - the relay could not be reached for the ask (a dial failed, or 2 s passed without a connection): SILENT for now, so
+ *    that it holds up nobody. The dialling goes on, and the ask is still made before a first EVENT;
+ *  - such a late ask found events: the event given meanwhile goes out unless the owner settles the session now;
+ *  - it is over (result's `done`) before it was given an event: nothing more comes, DONE follows. */
 
-/* What the ask brought: events that verify and match the filter's author, kind and job (channel too). Borrowed. */
+/* What the ask brought: events that verify and match the filter, at most 64. Borrowed. */
 enum jobs__ask {
     JOBS__ASK_RUNNING,  /* not there yet */
-    JOBS__ASK_ANSWERED, /* ended by EOSE */
+    JOBS__ASK_ANSWERED, /* ended by EOSE, or there was nothing to ask */
     JOBS__ASK_REFUSED,  /* CLOSED */
     JOBS__ASK_SILENT    /* 2 s passed, or the connection could not be had */
 };
@@ -50,8 +56,9 @@ enum jobs__ask jobs__session_asked(const struct jobs__session *session);
 size_t jobs__session_found_count(const struct jobs__session *session);
 const struct jobs_event *jobs__session_found(const struct jobs__session *session, size_t i);
 
-/* Publish this sealed event. maybe_sent: an earlier process may have sent it already, so that any refusal is called
- * one only after a read-back without it. A session that was never given an event ends by settle or at its deadline. */
+/* Publish this sealed event, which must live until the session is freed. maybe_sent: an earlier process may have sent
+ * it already, so it is asked for by id first, and any refusal is called one only after a read-back without it. A
+ * session that was never given an event ends by settle or at its deadline. Nothing happens once it is over. */
 void jobs__session_send(struct jobs__session *session, const struct jobs_event *event, bool maybe_sent);
 /* End it with this verdict, nothing (more) is sent. */
 void jobs__session_settle(struct jobs__session *session, enum jobs_verdict verdict, enum jobs_read_back read_back,
@@ -74,7 +81,16 @@ struct jobs__session_result {
     char message[JOBS_RELAY_MESSAGE_MAX + 1];
     char hint[256];
 };
-/* Valid once the engine is DONE (or after stop). */
+/* Valid once `done` is set: when the engine is DONE, or after stop.
+ *
+ * Of a fetch: found is ACCEPTED and CONFIRMED, an EOSE without it REJECTED and ABSENT, a forged one UNCLEAR and
+ * DIFFERENT; else NOT_REACHED, or REJECTED and READ_REFUSED when the relay refused to tell.
+ * Otherwise: REJECTED is final, and not retryable. What was refused for now (throttled, `error:`) is UNCLEAR. An AUTH
+ * or an upgrade (401, 403) that is refused for good is REJECTED and denied. */
 const struct jobs__session_result *jobs__session_result(const struct jobs__session *session);
+
+/* The last NOTICEs of the relay (at most 8, oldest first), each one escaped line. A failure's message has them too. */
+size_t jobs__session_notice_count(const struct jobs__session *session);
+const char *jobs__session_notice(const struct jobs__session *session, size_t i);
 
 #endif
