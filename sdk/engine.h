@@ -2,6 +2,15 @@
  *
  * The engine owns no socket and no clock: it is told what happened and asked what it wants. Time is milliseconds of the
  * monotonic clock, always passed in. session.c (publishing) is one engine; the reader and replay have their own.
+ *
+ * The loop calls `next` after every event, after a SEND has left, and when step.at has come; and again at once when the
+ * answer was DIAL, SEND, EXPLAIN, HANG_UP or (after `decide`) DECIDE, so what it answers is done when it returns:
+ * - SEND counts as handed over (the loop keeps a copy). While that copy waits for a relay that does not read, `next` is
+ *   called only at the `at` of the last step; set it in every step (0: none), or such a relay stops the clock.
+ * - DIAL while a connection is there or being made, EXPLAIN while one runs, and HANG_UP without a connection change
+ *   nothing; a second DECIDE in the same turn means WAIT.
+ * - Every DIAL ends in exactly one `opened` or one `closed`; `opened` is followed by at most one `closed`. EXPLAIN ends
+ *   in one `explained`. HANG_UP ends all three without a word.
  */
 #ifndef JOBS_ENGINE_H
 #define JOBS_ENGINE_H
