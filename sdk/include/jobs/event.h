@@ -2,7 +2,8 @@
  *
  * An event is a template until it is sealed; sealing sets the public key, then the id, then the signature, and verifies
  * it. A parsed event has the right shape; whether its id and signature hold is asked with jobs_event_check. All strings
- * are NUL-terminated UTF-8 and live as long as the event; hex is lower case.
+ * are NUL-terminated UTF-8 and live as long as the event; hex is lower case. A U+0000, which only others write, stands
+ * in the content's bytes, and shows as U+FFFD in a tag's strings, so that none looks shorter than it is.
  */
 #ifndef JOBS_EVENT_H
 #define JOBS_EVENT_H
@@ -21,8 +22,9 @@ struct jobs_tag {
     size_t count;
 };
 
-/* What a publisher may not write: C0 (but \t \n \r) or DEL in content or tags, invalid UTF-8 (JOBS_INVALID).
- * tags are copied; content is content_len bytes. */
+/* A template. tags are copied; content is content_len bytes. Returns JOBS_OK, JOBS_NO_MEMORY, or JOBS_INVALID for what
+ * a publisher may not write: C0 (but \t \n \r) or DEL in content or tags, invalid UTF-8, a tag without a string, a kind
+ * above 65535, a time below 0 or above 2^53-1, more than 1 MiB of text. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_event_new(struct jobs_event **out, uint32_t kind, int64_t created_at,
                                              const struct jobs_tag *tags, size_t tag_count, const char *content,
                                              size_t content_len, struct jobs_error *error);
@@ -41,7 +43,8 @@ JOBS_PUBLIC JOBS_MUST_USE int jobs_event_from_handoff(struct jobs_event **out, c
                                                       const struct jobs_envelope *envelope, int64_t created_at,
                                                       struct jobs_error *error);
 
-/* BIP-340 with fresh auxiliary randomness, verified before it returns. Returns JOBS_OK or JOBS_SYSTEM. */
+/* BIP-340 with fresh auxiliary randomness, verified before it returns. Returns JOBS_OK, JOBS_SYSTEM or JOBS_NO_MEMORY;
+ * on failure it is a template still. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_event_seal(struct jobs_event *event, const struct jobs_key *key,
                                               struct jobs_error *error);
 
@@ -67,7 +70,7 @@ JOBS_PUBLIC const char *jobs_event_content(const struct jobs_event *event, size_
 JOBS_PUBLIC size_t jobs_event_tag_count(const struct jobs_event *event);
 JOBS_PUBLIC struct jobs_tag jobs_event_tag(const struct jobs_event *event, size_t i);
 
-/* The event as compact JSON, members in NIP-01's order, escapes of NIP-01. Of a sealed or parsed event; made once. */
+/* The event as compact JSON, members in NIP-01's order, escapes of NIP-01; of a template without id, pubkey and sig. */
 JOBS_PUBLIC const char *jobs_event_json(const struct jobs_event *event, size_t *len);
 
 /* The value of the first tag whose name is `name`; NULL when there is none. */

@@ -1,7 +1,7 @@
 /* jobs/key.h - secret keys, public keys, ids, and the owner's attestation (NIP-19, NIP-OA).
  *
- * A secret key lives in one place that is locked into memory and wiped when freed. No function prints it, and no error
- * text holds it.
+ * A secret key lives in one place that is locked into memory (where the system lets us), left out of core dumps and
+ * wiped when freed. No function prints it, and no error text holds it.
  */
 #ifndef JOBS_KEY_H
 #define JOBS_KEY_H
@@ -24,10 +24,12 @@ JOBS_PUBLIC JOBS_MUST_USE int jobs_key_from_text(struct jobs_key **out, const ch
  * /proc/self/environ). An unset or empty one is JOBS_BAD_KEY. Call it before any thread starts. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_key_from_environment(struct jobs_key **out, const char *name,
                                                         struct jobs_error *error);
-/* From a file that nobody but its owner can read; any other mode is refused with the command that mends it. */
+/* From a regular file of at most 1024 bytes that nobody but its owner can touch; any other mode is refused with the
+ * command that mends it, and pipes, devices and folders are refused without waiting for them. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_key_from_file(struct jobs_key **out, const char *path, struct jobs_error *error);
 
-/* A fresh random key, written to path as nsec1… and a newline: mode 0600, never over an existing file, synced. */
+/* A fresh random key, written to path as nsec1… and a newline: mode 0600, never over an existing file, synced.
+ * Returns JOBS_OK, JOBS_USAGE (the path is taken, or its folder is not there), JOBS_SYSTEM or JOBS_NO_MEMORY. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_key_create_file(struct jobs_key **out, const char *path, struct jobs_error *error);
 
 JOBS_PUBLIC void jobs_key_free(struct jobs_key *key); /* wipes; NULL-safe */
