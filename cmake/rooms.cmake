@@ -12,7 +12,7 @@ function(jobs_library room)
   foreach(form static shared)
     string(TOUPPER ${form} kind)
     add_library(jobs-${room}-${form} ${kind} $<TARGET_OBJECTS:jobs-${room}-objects>)
-    set_target_properties(jobs-${room}-${form} PROPERTIES OUTPUT_NAME jobs-${room} EXPORT_NAME ${room}-${form}
+    set_target_properties(jobs-${room}-${form} PROPERTIES OUTPUT_NAME jobs-${room}
       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
     target_include_directories(jobs-${room}-${form} PUBLIC
       $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -21,7 +21,11 @@ function(jobs_library room)
   if(ARG_CONTAINS)
     target_sources(jobs-${room}-shared PRIVATE $<TARGET_OBJECTS:jobs-${ARG_CONTAINS}-objects>)
   endif()
-  target_link_options(jobs-${room}-shared PRIVATE -Wl,--no-undefined)
+  if(NOT JOBS_SANITIZE) # clang leaves its sanitizer's symbols to the program
+    target_link_options(jobs-${room}-shared PRIVATE -Wl,--no-undefined)
+  endif()
+  set_target_properties(jobs-${room}-shared PROPERTIES EXPORT_NAME ${room})
+  set_target_properties(jobs-${room}-static PROPERTIES EXPORT_NAME ${room}-static)
 endfunction()
 
 # Every tests/test_NAME.c of the room is one cmocka program and one CTest test ROOM-NAME.
