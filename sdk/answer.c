@@ -77,8 +77,7 @@ static enum jobs__answer look_up(const struct word *table, size_t rows, const ch
 
 enum jobs__answer jobs__answer_refusal(const char *text, size_t len)
 {
-    enum jobs__answer answer =
-        look_up(refusals, sizeof refusals / sizeof *refusals, text, len, JOBS__ANSWER_FINAL);
+    enum jobs__answer answer = look_up(refusals, sizeof refusals / sizeof *refusals, text, len, JOBS__ANSWER_FINAL);
     return answer == JOBS__ANSWER_DENIED && find(text, len, "kind") != NULL ? JOBS__ANSWER_KIND : answer;
 }
 

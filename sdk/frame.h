@@ -1,7 +1,8 @@
 /* frame.h - one message of a relay (NIP-01, NIP-42), taken apart.
  *
- * Strict where it decides something: a boolean is true or false, an id is a string. What is malformed is JOBS__FRAME_BAD
- * and never trusted. Nothing here outlives the frame; memory is kept between frames, but never much of it.
+ * Strict where it decides something: a boolean is true or false, an id is a string. What is malformed is
+ * JOBS__FRAME_BAD and never trusted. Nothing here outlives the frame; memory is kept between frames, but never much of
+ * it.
  */
 #ifndef JOBS_FRAME_H
 #define JOBS_FRAME_H

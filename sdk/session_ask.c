@@ -203,13 +203,13 @@ enum act {
 };
 
 static const enum act acts[ASK_PURPOSES][FOUND_OUTCOMES] = {
-    /*                  there        absent       different    refused                  silent */
-    [ASK_JOB] =       {ACT_DECIDE,  ACT_DECIDE,  ACT_DECIDE,  ACT_DECIDE,              ACT_DECIDE},
-    [ASK_FETCH] =     {ACT_ACCEPT,  ACT_REJECT,  ACT_UNCLEAR, ACT_REJECT,              ACT_GIVE_UP},
-    [ASK_CONFIRM] =   {ACT_ACCEPT,  ACT_ACCEPT,  ACT_UNCLEAR, ACT_ACCEPT,              ACT_ACCEPT},
-    [ASK_RESEND] =    {ACT_ACCEPT,  ACT_SEND,    ACT_UNCLEAR, ACT_SEND,                ACT_ANEW},
-    [ASK_REFUSAL] =   {ACT_ACCEPT,  ACT_REJECT,  ACT_UNCLEAR, ACT_REJECT_UNLESS_DOUBT, ACT_REJECT_UNLESS_DOUBT},
-    [ASK_DUPLICATE] = {ACT_ACCEPT,  ACT_UNCLEAR, ACT_UNCLEAR, ACT_UNCLEAR,             ACT_UNCLEAR},
+    /* there, absent, different, refused, silent */
+    [ASK_JOB] = {ACT_DECIDE, ACT_DECIDE, ACT_DECIDE, ACT_DECIDE, ACT_DECIDE},
+    [ASK_FETCH] = {ACT_ACCEPT, ACT_REJECT, ACT_UNCLEAR, ACT_REJECT, ACT_GIVE_UP},
+    [ASK_CONFIRM] = {ACT_ACCEPT, ACT_ACCEPT, ACT_UNCLEAR, ACT_ACCEPT, ACT_ACCEPT},
+    [ASK_RESEND] = {ACT_ACCEPT, ACT_SEND, ACT_UNCLEAR, ACT_SEND, ACT_ANEW},
+    [ASK_REFUSAL] = {ACT_ACCEPT, ACT_REJECT, ACT_UNCLEAR, ACT_REJECT_UNLESS_DOUBT, ACT_REJECT_UNLESS_DOUBT},
+    [ASK_DUPLICATE] = {ACT_ACCEPT, ACT_UNCLEAR, ACT_UNCLEAR, ACT_UNCLEAR, ACT_UNCLEAR},
 };
 
 static const char *why_unclear(const struct jobs__session *s, enum session_outcome outcome)

@@ -71,7 +71,8 @@ static void add_hint(struct jobs__session *s)
                       s->has_skew ? "the clocks agree: the event's created_at is outside of what this relay takes"
                                   : "the event's created_at is outside of what this relay takes; check the clock");
     else if (s->auth_was_refused && (clocks_differ(s) || s->result.denied))
-        explain_clock(s, 60, "AUTH names the URL that was dialled: if the relay is known under another, use --auth-url");
+        explain_clock(s, 60,
+                      "AUTH names the URL that was dialled: if the relay is known under another, use --auth-url");
     else if (s->result.denied)
         snprintf(s->result.hint, sizeof s->result.hint, "the relay has to let this key in: ask its operator");
 }
@@ -134,7 +135,7 @@ void session_give_up(struct jobs__session *s, bool retryable, bool denied, const
 {
     bool in_doubt = session_in_doubt(s);
     if (is_asking(s, ASK_CONFIRM)) {
-        session_accept(s, JOBS_READ_REFUSED, s->result.message);
+        session_accept(s, JOBS_READ_REFUSED, s->said);
         return;
     }
     if (s->result.attempts > 0 && in_doubt) {
@@ -164,7 +165,7 @@ void jobs__session_settle(struct jobs__session *session, enum jobs_verdict verdi
 {
     if (session->phase == PHASE_DONE)
         return;
-    session->decided = true;
+    session->told_over = true;
     session_say(session->result.message, message, strlen(message));
     session->notice_count = 0; /* the owner's words stand alone */
     finish(session, verdict, read_back);
@@ -174,7 +175,7 @@ void jobs__session_stop(struct jobs__session *session)
 {
     if (session->phase == PHASE_DONE)
         return;
-    session->decided = true;
+    session->told_over = true;
     session_give_up(session, true, false, "stopped");
 }
 
