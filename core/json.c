@@ -299,6 +299,37 @@ static bool duplicate(struct parser *p, uint32_t name)
     return go_on;
 }
 
+void jobs__json_sort(const struct jobs__json *doc, uint32_t *strings, size_t n)
+{
+    sort(strings, strings + n, n, doc, compare_names);
+}
+
+size_t jobs__json_repeats(const struct jobs__json *doc, uint32_t *strings, size_t n)
+{
+    size_t found = 0;
+    if (n <= FEW) {
+        uint32_t repeats[FEW];
+        for (size_t i = 1; i < n; i++) {
+            size_t k = 0;
+            while (k < i && !same_name(doc, strings[i], strings[k]))
+                k++;
+            if (k < i)
+                repeats[found++] = strings[i];
+        }
+        memcpy(strings, repeats, found * sizeof *strings);
+        return found;
+    }
+    uint32_t *spare = strings + n;
+    sort(strings, spare, n, doc, compare_names);
+    for (size_t i = 1; i < n; i++) {
+        if (same_name(doc, strings[i - 1], strings[i]))
+            spare[found++] = strings[i];
+    }
+    memcpy(strings, spare, found * sizeof *strings);
+    sort(strings, spare, found, doc, compare_indices);
+    return found;
+}
+
 static int find_duplicates(struct parser *p, uint32_t object)
 {
     struct jobs__json *doc = p->doc;
@@ -317,29 +348,9 @@ static int find_duplicates(struct parser *p, uint32_t object)
         names[i] = at;
         at = doc->values[at + 1].after;
     }
-    if (n <= FEW) {
-        for (size_t i = 1; i < n; i++) {
-            for (size_t k = 0; k < i; k++) {
-                if (!same_name(doc, names[i], names[k]))
-                    continue;
-                if (!duplicate(p, names[i]))
-                    return JOBS_INVALID;
-                break;
-            }
-        }
-        return JOBS_OK;
-    }
-    uint32_t *spare = names + n;
-    sort(names, spare, n, doc, compare_names);
-    size_t found = 0;
-    for (size_t i = 1; i < n; i++) {
-        if (same_name(doc, names[i - 1], names[i]))
-            spare[found++] = names[i];
-    }
-    /* names is free to be the sort's spare room now. */
-    sort(spare, names, found, doc, compare_indices);
+    size_t found = jobs__json_repeats(doc, names, n);
     for (size_t i = 0; i < found; i++) {
-        if (!duplicate(p, spare[i]))
+        if (!duplicate(p, names[i]))
             return JOBS_INVALID;
     }
     return JOBS_OK;
@@ -798,6 +809,16 @@ size_t jobs__json_token(char *out, size_t max, const struct jobs__json *doc, uin
     return used;
 }
 
+void jobs__json_add_token(const struct jobs__json *doc, uint32_t index, struct jobs__buffer *out)
+{
+    size_t end = doc->values[index].end - 1;
+    for (size_t at = doc->values[index].start + 1; at < end;) {
+        char piece[8];
+        size_t n = token_piece(piece, doc->text, end, &at);
+        jobs__buffer_add(out, piece, n);
+    }
+}
+
 void jobs__json_pointer(const struct jobs__json *doc, uint32_t index, struct jobs__buffer *out)
 {
     for (uint32_t in = 0; index != in;) {
@@ -806,12 +827,7 @@ void jobs__json_pointer(const struct jobs__json *doc, uint32_t index, struct job
             while (doc->values[child + 1].after <= index)
                 child = doc->values[child + 1].after;
             jobs__buffer_char(out, '/');
-            size_t end = doc->values[child].end - 1;
-            for (size_t at = doc->values[child].start + 1; at < end;) {
-                char piece[8];
-                size_t n = token_piece(piece, doc->text, end, &at);
-                jobs__buffer_add(out, piece, n);
-            }
+            jobs__json_add_token(doc, child, out);
             if (index == child)
                 return; /* a name stands for its member */
             in = child + 1;
