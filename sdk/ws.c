@@ -1,0 +1,506 @@
+/* ws.c - the loop: time, what engines want, and what they are told. See ws.h and engine.h.
+ *
+ * One turn: tell what happened, ask every engine what it wants, do it, wait. Engines are asked only here, never while
+ * libwebsockets is calling us. libwebsockets keeps no deadline of ours: its own are set to a day.
+ */
+#include "ws_line.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PONG_MS      20000 /* to answer a ping in */
+#define DRAIN_MS     50    /* at a deadline, for what had arrived before it */
+#define TICK_MS      100   /* between two calls of `turn`, looks at `stop`, and words of progress */
+#define WANTS_A_TURN 64    /* of one engine, before others are looked at */
+#define KEEP_MEMORY  ((size_t)256 * 1024)
+
+int64_t jobs__loop_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void jobs__wire_empty(struct jobs__buffer *buffer)
+{
+    if (buffer->capacity > KEEP_MEMORY)
+        jobs__buffer_free(buffer);
+    else
+        jobs__buffer_clear(buffer);
+}
+
+/* --- ending a connection --- */
+
+void jobs__wire_drop(struct jobs__wire *wire, bool politely)
+{
+    struct lws *lws = wire->lws;
+    wire->lws = NULL;
+    if (lws != NULL) {
+        lws_set_opaque_user_data(lws, NULL);
+        if (politely && wire->stage == JOBS__STAGE_OPEN) {
+            /* the close frame leaves with the next turn; nobody waits for its echo */
+            lws_close_reason(lws, LWS_CLOSE_STATUS_NORMAL, NULL, 0);
+            lws_set_timeout(lws, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
+        } else {
+            lws_set_timeout(lws, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+        }
+    }
+    jobs__lookup_free(wire->lookup);
+    wire->lookup = NULL;
+    wire->stage = JOBS__STAGE_IDLE;
+    wire->explaining = false;
+    wire->dial_by = wire->attempt_by = wire->ping_at = wire->pong_by = wire->closing_by = 0;
+    wire->ping_owed = false;
+    jobs__wire_empty(&wire->out);
+}
+
+void jobs__wire_end(struct jobs__wire *wire, enum jobs__ending ending, const char *format, ...)
+{
+    bool explaining = wire->explaining;
+    jobs__wire_drop(wire, false);
+    if (explaining) {
+        wire->explained = true; /* with what there is of a body */
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(wire->text, sizeof(wire->text), format, arguments);
+    va_end(arguments);
+    wire->closed = (struct jobs__closed){.ending = ending, .text = wire->text, .len = strlen(wire->text)};
+    wire->ended = true;
+}
+
+/* --- sending --- */
+
+static bool is_blocked(const struct jobs__wire *wire)
+{
+    return wire->stage == JOBS__STAGE_OPEN && (wire->out.len > 0 || lws_partial_buffered(wire->lws));
+}
+
+/* Writes the ping that is owed and the frame that waits, if the last one has left. */
+static void flush(struct jobs__wire *wire)
+{
+    if (wire->stage != JOBS__STAGE_OPEN)
+        return;
+    int result = 0;
+    if (wire->ping_owed && !lws_partial_buffered(wire->lws)) {
+        unsigned char ping[LWS_PRE] = {0};
+        wire->ping_owed = false;
+        result = lws_write(wire->lws, ping + LWS_PRE, 0, LWS_WRITE_PING);
+    }
+    if (result >= 0 && wire->out.len > 0 && !lws_partial_buffered(wire->lws)) {
+        result =
+            lws_write(wire->lws, (unsigned char *)wire->out.bytes + LWS_PRE, wire->out.len - LWS_PRE, LWS_WRITE_TEXT);
+        jobs__wire_empty(&wire->out);
+    }
+    if (result < 0)
+        jobs__wire_end(wire, JOBS__END_BROKEN, "the connection was lost while sending");
+    else if (is_blocked(wire))
+        lws_callback_on_writable(wire->lws);
+}
+
+static void send_frame(struct jobs__wire *wire, const struct jobs__step *step)
+{
+    static const char room[LWS_PRE];
+    if (wire->stage != JOBS__STAGE_OPEN)
+        return; /* its engine is about to be told why */
+    if (wire->out.len > 0) {
+        jobs__wire_end(wire, JOBS__END_BROKEN, "the relay does not read what it is sent");
+        return;
+    }
+    jobs__buffer_add(&wire->out, room, sizeof(room));
+    jobs__buffer_add(&wire->out, step->bytes, step->len);
+    if (wire->out.failed)
+        jobs__wire_end(wire, JOBS__END_BROKEN, "no memory for a frame of this size");
+    else
+        flush(wire);
+}
+
+/* --- what engines want --- */
+
+static void hang_up(struct jobs__wire *wire)
+{
+    jobs__wire_drop(wire, true);
+    wire->ended = wire->explained = wire->attempt_failed = false;
+    jobs__wire_empty(&wire->in);
+}
+
+static void decide(struct jobs__wire *wire)
+{
+    struct jobs__loop *loop = wire->loop;
+    if (loop->options->decide != NULL)
+        loop->options->decide(loop->options->context, (size_t)(wire - loop->wires));
+    for (size_t i = 0; i < loop->count; i++)
+        loop->wires[i].event = true;
+    loop->busy = true; /* it may have changed what others want */
+}
+
+/* Does what the step says; returns false when the engine waits. */
+static bool follow(struct jobs__wire *wire, const struct jobs__step *step, int64_t now)
+{
+    bool idle = wire->stage == JOBS__STAGE_IDLE && !wire->ended && !wire->explained;
+    switch (step->want) {
+    case JOBS__WANT_DIAL:
+    case JOBS__WANT_EXPLAIN:
+        if (!idle)
+            return false;
+        jobs__wire_dial(wire, now, step->at, step->want == JOBS__WANT_EXPLAIN);
+        return true;
+    case JOBS__WANT_SEND:
+        send_frame(wire, step);
+        return true;
+    case JOBS__WANT_HANG_UP:
+        hang_up(wire);
+        return !idle;
+    case JOBS__WANT_DECIDE:
+        if (wire->decided)
+            return false;
+        wire->decided = true;
+        decide(wire);
+        return true;
+    case JOBS__WANT_DONE:
+        hang_up(wire);
+        wire->done = true;
+        return false;
+    case JOBS__WANT_WAIT:
+    default:
+        return false;
+    }
+}
+
+static void ask(struct jobs__wire *wire)
+{
+    const struct jobs__engine_ops *ops = wire->line->engine->ops;
+    for (unsigned wants = 0; !wire->done; wants++) {
+        int64_t now = jobs__loop_now();
+        bool due = wire->at != 0 && now >= wire->at;
+        if (!due && is_blocked(wire) && (wire->out.len > 0 || !wire->event))
+            return;
+        if (wants == WANTS_A_TURN || (due && wire->loop->read_at < wire->at)) {
+            wire->loop->busy = true;
+            return;
+        }
+        wire->event = false;
+        struct jobs__step step = ops->next(wire->line->engine, now);
+        if (step.at > 0 || step.want != JOBS__WANT_SEND)
+            wire->at = step.at > 0 ? step.at : 0;
+        if (!follow(wire, &step, now))
+            break;
+    }
+}
+
+/* --- what they are told --- */
+
+static void keep_alive(struct jobs__wire *wire, int64_t now)
+{
+    if (wire->stage != JOBS__STAGE_OPEN)
+        return;
+    if (wire->pong_by != 0 && now >= wire->pong_by) {
+        jobs__wire_end(wire, JOBS__END_BROKEN, "the relay did not answer a ping within %d s", PONG_MS / 1000);
+    } else if (wire->pong_by == 0 && now >= wire->ping_at) {
+        wire->pong_by = now + PONG_MS;
+        wire->ping_owed = true;
+    }
+}
+
+static void tell(struct jobs__wire *wire, int64_t now)
+{
+    const struct jobs__engine_ops *ops = wire->line->engine->ops;
+    if (wire->stage == JOBS__STAGE_RESOLVING || wire->stage == JOBS__STAGE_CONNECTING)
+        jobs__wire_dial_on(wire, now);
+    if (wire->dial_by != 0 && now >= wire->dial_by)
+        jobs__wire_dial_late(wire);
+    if (wire->closing_by != 0 && now >= wire->closing_by) {
+        struct jobs__closed closed = wire->closed;
+        jobs__wire_drop(wire, false);
+        wire->closed = closed;
+        wire->ended = true;
+    }
+    keep_alive(wire, now);
+    flush(wire);
+    if (wire->ended) {
+        wire->ended = false;
+        wire->event = true;
+        jobs__wire_drop(wire, false);
+        jobs__wire_empty(&wire->in);
+        ops->closed(wire->line->engine, now, &wire->closed);
+    }
+    if (wire->explained) {
+        wire->explained = false;
+        wire->event = true;
+        ops->explained(wire->line->engine, now, wire->in.bytes == NULL ? "" : wire->in.bytes, wire->in.len);
+        jobs__wire_empty(&wire->in);
+    }
+}
+
+/* --- time --- */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return b == 0 || (a != 0 && a < b) ? a : b;
+}
+
+/* When this wire needs the loop, whatever arrives; 0 never. */
+static int64_t due_at(const struct jobs__wire *wire)
+{
+    if (wire->done)
+        return 0;
+    int64_t at = earlier(wire->at, wire->dial_by);
+    at = earlier(at, wire->attempt_by);
+    at = earlier(at, wire->closing_by);
+    if (wire->stage == JOBS__STAGE_OPEN)
+        at = earlier(at, wire->pong_by != 0 ? wire->pong_by : wire->ping_at);
+    return at;
+}
+
+static bool has_arrived(const struct jobs__wire *wire)
+{
+    if (wire->lws == NULL)
+        return false;
+    struct pollfd fd = {.fd = lws_get_socket_fd(wire->lws), .events = POLLIN};
+    if (wire->stage == JOBS__STAGE_CONNECTING)
+        fd.events = POLLOUT;
+    SSL *ssl = lws_get_ssl(wire->lws);
+    return fd.fd >= 0 && (poll(&fd, 1, 0) == 1 || (ssl != NULL && SSL_pending(ssl) > 0));
+}
+
+/* A deadline has come, perhaps long ago (the process was stopped): what is already here is read before anybody judges.
+ * Bounded, for a relay may go on sending for ever. */
+static int read_what_arrived(struct jobs__loop *loop)
+{
+    int64_t until = jobs__loop_now() + DRAIN_MS;
+    bool more;
+    do {
+        int64_t now = jobs__loop_now();
+        more = false;
+        for (size_t i = 0; i < loop->count && now < until; i++) {
+            int64_t due = due_at(&loop->wires[i]);
+            if (due != 0 && due <= now && has_arrived(&loop->wires[i]))
+                more = true;
+        }
+        if (more && lws_service(loop->context, -1) < 0)
+            return JOBS_SYSTEM;
+    } while (more);
+    return JOBS_OK;
+}
+
+static void alarm_rang(lws_sorted_usec_list_t *alarm)
+{
+    (void)alarm; /* poll returns, which is all */
+}
+
+static int wait_for_something(struct jobs__loop *loop)
+{
+    const struct jobs__loop_options *options = loop->options;
+    bool ticks = options->turn != NULL || options->stop != NULL || options->progress != NULL;
+    int64_t now = jobs__loop_now();
+    int64_t until = ticks ? now + TICK_MS : 0;
+    bool late = false;
+    for (size_t i = 0; i < loop->count; i++) {
+        int64_t due = due_at(&loop->wires[i]);
+        late = late || (due != 0 && due <= now);
+        until = earlier(until, due);
+    }
+    bool wait = !loop->busy && !late;
+    if (wait && until != 0)
+        lws_sul_schedule(loop->context, 0, &loop->alarm, alarm_rang, (until - now) * 1000 + 999);
+    int result = lws_service(loop->context, wait ? 0 : -1);
+    lws_sul_cancel(&loop->alarm);
+    return result < 0 ? JOBS_SYSTEM : JOBS_OK;
+}
+
+static void report(struct jobs__loop *loop, int64_t now)
+{
+    const struct jobs__loop_options *options = loop->options;
+    if (options->progress == NULL || now < loop->progress_at)
+        return;
+    for (size_t i = 0; i < loop->count; i++) {
+        struct jobs__wire *wire = &loop->wires[(loop->progress_next + i) % loop->count];
+        const struct jobs__engine *engine = wire->line->engine;
+        if (wire->done || engine->ops->doing == NULL)
+            continue;
+        struct jobs_progress progress = {wire->line->url, engine->ops->doing(engine), now - loop->started};
+        loop->progress_at = now + TICK_MS;
+        loop->progress_next = (size_t)(wire - loop->wires) + 1;
+        options->progress(options->progress_context, &progress);
+        return;
+    }
+}
+
+/* --- the loop --- */
+
+static bool all_done(const struct jobs__loop *loop)
+{
+    for (size_t i = 0; i < loop->count; i++) {
+        if (!loop->wires[i].done)
+            return false;
+    }
+    return true;
+}
+
+static bool is_due(const struct jobs__loop *loop, int64_t now)
+{
+    for (size_t i = 0; i < loop->count; i++) {
+        int64_t due = due_at(&loop->wires[i]);
+        if (due != 0 && due <= now)
+            return true;
+    }
+    return false;
+}
+
+static int run(struct jobs__loop *loop)
+{
+    const struct jobs__loop_options *options = loop->options;
+    for (;;) {
+        int64_t now = jobs__loop_now();
+        if (is_due(loop, now) && read_what_arrived(loop) != JOBS_OK)
+            return JOBS_SYSTEM;
+        loop->read_at = now;
+        loop->busy = false;
+        for (size_t i = 0; i < loop->count; i++) {
+            struct jobs__wire *wire = &loop->wires[i];
+            wire->decided = false;
+            if (!wire->done)
+                tell(wire, now);
+            ask(wire);
+        }
+        if (all_done(loop) || (options->stop != NULL && *options->stop != 0))
+            return JOBS_OK;
+        if (options->turn != NULL) {
+            if (!options->turn(options->context, now))
+                return JOBS_OK;
+            for (size_t i = 0; i < loop->count; i++) {
+                loop->wires[i].event = true;
+                ask(&loop->wires[i]);
+            }
+            if (all_done(loop))
+                return JOBS_OK;
+        }
+        report(loop, now);
+        for (size_t i = 0; i < loop->count; i++)
+            loop->busy = loop->busy || loop->wires[i].ended || loop->wires[i].explained;
+        if (wait_for_something(loop) != JOBS_OK)
+            return JOBS_SYSTEM;
+    }
+}
+
+static void prepare(struct jobs__wire *wire, struct jobs__loop *loop, const struct jobs__line *line)
+{
+    struct jobs_error error;
+    wire->loop = loop;
+    wire->line = line;
+    wire->in.max = JOBS__MESSAGE_IN_MAX;
+    wire->out.max = LWS_PRE + JOBS__MESSAGE_OUT_MAX;
+    if (jobs__url_parse(&wire->url, line->url, &error) != JOBS_OK) {
+        wire->unusable = "the relay's URL cannot be used";
+        return;
+    }
+    const char *wrong = jobs__proxy_choose(&wire->proxy, &wire->url);
+    if (wrong != NULL) {
+        snprintf(wire->complaint, sizeof(wire->complaint), "the proxy in %s cannot be used: %s",
+                 wire->url.secure ? "https_proxy" : "http_proxy", wrong);
+        wire->unusable = wire->complaint;
+    }
+}
+
+static struct lws_context *new_context(const struct jobs__loop *loop)
+{
+    static const lws_retry_bo_t no_idle_policy = {.secs_since_valid_ping = 65534, .secs_since_valid_hangup = 65535};
+    bool secure = false;
+    for (size_t i = 0; i < loop->count; i++)
+        secure = secure || loop->wires[i].url.secure;
+    struct lws_context_creation_info info = {
+        .port = CONTEXT_PORT_NO_LISTEN,
+        .gid = -1,
+        .uid = -1,
+        .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_SKIP_SERVER_CANONICAL_NAME |
+                   (secure ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
+        /* a table as large as the process's limit would be cleared first; a dropped connection may linger a turn */
+        .fd_limit_per_thread = (unsigned)(loop->count * 4 + 16),
+        .pt_serv_buf_size = 16384,
+        .max_http_header_data = 16384,
+        .timeout_secs = 86400,
+        .connect_timeout_secs = 86400,
+        .timeout_secs_ah_idle = 86400,
+        .retry_and_idle_policy = &no_idle_policy,
+        .http_proxy_address = "",
+    };
+    return lws_create_context(&info);
+}
+
+/* libwebsockets sets SIGPIPE to be ignored for the whole process, and OpenSSL's writes need that: so it is blocked in
+ * this thread while the loop runs, and the process's own choice is put back. */
+struct pipe_guard {
+    struct sigaction action;
+    sigset_t mask;
+    bool was_pending;
+};
+
+static void guard_pipe(struct pipe_guard *guard)
+{
+    sigset_t pipe, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    guard->was_pending = sigismember(&pending, SIGPIPE) == 1;
+    sigaction(SIGPIPE, NULL, &guard->action);
+    pthread_sigmask(SIG_BLOCK, &pipe, &guard->mask);
+}
+
+static void unguard_pipe(const struct pipe_guard *guard)
+{
+    sigset_t pipe;
+    struct timespec now = {0};
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    if (!guard->was_pending)
+        (void)!sigtimedwait(&pipe, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &guard->mask, NULL);
+}
+
+int jobs__loop_run(const struct jobs__line *lines, size_t count, const struct jobs__loop_options *options,
+                   struct jobs_error *error)
+{
+    int code = JOBS_OK;
+    struct pipe_guard guard;
+    struct jobs__loop loop = {.options = options, .count = count, .started = jobs__loop_now()};
+    lws_set_log_level(0, NULL);
+    guard_pipe(&guard);
+    loop.wires = calloc(count, sizeof(*loop.wires));
+    if (loop.wires == NULL && count > 0) {
+        code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < count; i++)
+        prepare(&loop.wires[i], &loop, &lines[i]);
+    loop.context = new_context(&loop);
+    sigaction(SIGPIPE, &guard.action, NULL);
+    if (loop.context == NULL) {
+        code = jobs_error_set(error, JOBS_NO_MEMORY, "the network loop could not be set up");
+        goto out;
+    }
+    code = run(&loop);
+    if (code != JOBS_OK)
+        jobs_error_set(error, code, "the network loop failed in the system");
+out:
+    for (size_t i = 0; loop.wires != NULL && i < count; i++)
+        jobs__wire_drop(&loop.wires[i], true);
+    if (loop.context != NULL) {
+        (void)!lws_service(loop.context, -1); /* the close frames */
+        lws_context_destroy(loop.context);
+    }
+    for (size_t i = 0; loop.wires != NULL && i < count; i++) {
+        jobs__tls_free(loop.wires[i].tls);
+        jobs__buffer_free(&loop.wires[i].in);
+        jobs__buffer_free(&loop.wires[i].out);
+        explicit_bzero(&loop.wires[i].proxy, sizeof(loop.wires[i].proxy));
+    }
+    free(loop.wires);
+    unguard_pipe(&guard);
+    return code;
+}
