@@ -153,20 +153,28 @@ static int cut_pointer(struct jobs__buffer *out, const struct jobs_secret_option
     return code;
 }
 
+/* what is NULL for our own key, which nobody can let through. */
 static int add(const struct walk *walk, const char *rule, const char *pointer, const char *what)
 {
-    return jobs_report_add(walk->report, rule, pointer, 0,
-                           "this holds %s: take it out, or allow this pointer if it is none (--allow-secret)", what);
+    struct jobs__buffer shown = {.max = JOBS_INPUT_MAX};
+    int code = cut_pointer(&shown, walk->options, pointer);
+    if (code == JOBS_OK && what == NULL)
+        code = jobs_report_add(walk->report, rule, shown.bytes, 0,
+                               "this holds the very key that would sign it: take it out; nothing lets it through");
+    else if (code == JOBS_OK && !is_allowed(walk->options, shown.bytes))
+        code =
+            jobs_report_add(walk->report, rule, shown.bytes, 0,
+                            "this holds %s: take it out, or allow this pointer if it is none (--allow-secret)", what);
+    jobs__buffer_free(&shown);
+    return code;
 }
 
-static int check(const struct walk *walk, const char *pointer, const char *text, size_t len)
+static int visit(void *context, const char *pointer, const char *text, size_t len)
 {
+    const struct walk *walk = context;
     int code = JOBS_OK;
     if (walk->options->key != NULL && jobs_key_is_in(walk->options->key, text, len))
-        return jobs_report_add(walk->report, JOBS__RULE_OWN_KEY, pointer, 0,
-                               "this holds the very key that would sign it: take it out; nothing lets it through");
-    if (is_allowed(walk->options, pointer))
-        return JOBS_OK;
+        return add(walk, JOBS__RULE_OWN_KEY, pointer, NULL);
     for (size_t i = 0; i < jobs__secret_shape_count && code == JOBS_OK; i++) {
         const struct jobs__secret_shape *shape = &jobs__secret_shapes[i];
         int found = shape->find(shape, text, len);
@@ -174,8 +182,8 @@ static int check(const struct walk *walk, const char *pointer, const char *text,
             code = found < 0 ? JOBS_NO_MEMORY : add(walk, shape->rule, pointer, shape->what);
     }
     size_t name_len;
-    const char *name = find_variable(&name_len, text, len);
-    if (name != NULL && code == JOBS_OK) {
+    const char *name = code == JOBS_OK ? find_variable(&name_len, text, len) : NULL;
+    if (name != NULL) {
         char shown[97];
         char what[160];
         jobs__text_one_line(shown, sizeof shown - 1, name, name_len);
@@ -185,22 +193,20 @@ static int check(const struct walk *walk, const char *pointer, const char *text,
     return code;
 }
 
-static int visit(void *context, const char *pointer, const char *text, size_t len)
-{
-    const struct walk *walk = context;
-    struct jobs__buffer shown = {.max = JOBS_INPUT_MAX};
-    int code = cut_pointer(&shown, walk->options, pointer);
-    if (code == JOBS_OK)
-        code = check(walk, shown.bytes, text, len);
-    jobs__buffer_free(&shown);
-    return code;
-}
-
 int jobs_secrets_check_text(const char *pointer, const char *text, size_t len,
                             const struct jobs_secret_options *options, struct jobs_report *report)
 {
     size_t before = report->count;
     struct walk walk = {.options = options, .report = report};
     int code = visit(&walk, pointer, text, len);
+    return code != JOBS_OK ? code : report->count > before ? JOBS_INVALID : JOBS_OK;
+}
+
+int jobs_secrets_check_handoff(const struct jobs_handoff *handoff, const struct jobs_secret_options *options,
+                               struct jobs_report *report)
+{
+    size_t before = report->count;
+    struct walk walk = {.options = options, .report = report};
+    int code = jobs_handoff_visit_texts(handoff, visit, &walk);
     return code != JOBS_OK ? code : report->count > before ? JOBS_INVALID : JOBS_OK;
 }

@@ -139,6 +139,31 @@ static void conditions_hold_or_not(void **state)
     }
 }
 
+static void the_event_carries_it_last(void **state)
+{
+    (void)state;
+    static const char manifest[] = "{\"outcome\":\"done\",\"schemaVersion\":1,\"disposition\":\"no_artifact\","
+                                   "\"requestedOutcome\":\"do\",\"jobRequest\":\"" PUBLIC_ONE "\"}";
+    char json[2048];
+    char message[1024];
+    struct jobs_attestation *attestation = NULL;
+    struct jobs_handoff *handoff = NULL;
+    struct jobs_event *event = NULL;
+    struct jobs_report report = {0};
+    attest(json, sizeof json, SECRET_ONE, "kind=43004&created_at<1700000001");
+    assert_int_equal(try_json(json, &attestation, message), JOBS_OK);
+    assert_int_equal(jobs_handoff_parse(&handoff, manifest, sizeof manifest - 1, NULL, &report), JOBS_OK);
+    const struct jobs_envelope envelope = {.channel = CHANNEL, .notify = PUBLIC_ONE, .attestation = attestation};
+    assert_int_equal(jobs_event_from_handoff(&event, handoff, &envelope, 1700000000, NULL), JOBS_OK);
+    assert_int_equal(jobs_event_tag_count(event), 6);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(jobs_event_tag(event, 5).values[i], jobs_attestation_tag(attestation)[i]);
+    jobs_event_free(event);
+    assert_int_equal(jobs_event_from_handoff(&event, handoff, &envelope, 1700000001, NULL), JOBS_BAD_KEY);
+    jobs_handoff_free(handoff);
+    jobs_attestation_free(attestation);
+}
+
 static void refuses_the_rest(void **state)
 {
     (void)state;
@@ -207,9 +232,8 @@ static void refuses_the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_vector_holds),
-        cmocka_unit_test(conditions_follow_the_grammar),
-        cmocka_unit_test(conditions_hold_or_not),
+        cmocka_unit_test(the_vector_holds),       cmocka_unit_test(conditions_follow_the_grammar),
+        cmocka_unit_test(conditions_hold_or_not), cmocka_unit_test(the_event_carries_it_last),
         cmocka_unit_test(refuses_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

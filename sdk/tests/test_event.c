@@ -379,6 +379,73 @@ static void asks_about_tags(void **state)
     jobs_event_free(NULL);
 }
 
+/* The contract's tags, in the contract's order, around the canonical payload. */
+static void the_event_of_a_handoff(void **state)
+{
+    (void)state;
+    static const char manifest[] = "{\"outcome\":\"done\",\"schemaVersion\":1,\"disposition\":\"no_artifact\","
+                                   "\"requestedOutcome\":\"do\"}";
+    const struct jobs_given given = {.job_request = PUBLIC_ONE};
+    struct jobs_handoff *handoff = NULL;
+    struct jobs_report report = {0};
+    struct jobs_error error = {0};
+    assert_int_equal(jobs_handoff_parse(&handoff, manifest, sizeof manifest - 1, &given, &report), JOBS_OK);
+
+    struct jobs_envelope envelope = {.channel = CHANNEL};
+    struct jobs_event *event = NULL;
+    assert_int_equal(jobs_event_from_handoff(&event, handoff, &envelope, 1700000000, &error), JOBS_OK);
+    static const char plain[] = "{\"created_at\":1700000000,\"kind\":43004,\"tags\":[[\"h\",\"" CHANNEL
+                                "\"],[\"e\",\"" PUBLIC_ONE "\",\"\",\"reply\"],[\"schema\",\"buzz.job-result\",\"1\"],"
+                                "[\"disposition\",\"no_artifact\"]],\"content\":\"";
+    assert_memory_equal(jobs_event_json(event, NULL), plain, sizeof plain - 1);
+    size_t content_len;
+    size_t canonical_len;
+    const char *content = jobs_event_content(event, &content_len);
+    const char *canonical = jobs_handoff_canonical(handoff, &canonical_len);
+    assert_int_equal(content_len, canonical_len);
+    assert_memory_equal(content, canonical, canonical_len);
+    jobs_event_free(event);
+
+    json_t *root = load_vectors("nip-oa.json");
+    char json[1024];
+    struct jobs_attestation *attestation = NULL;
+    snprintf(json, sizeof json, "[\"auth\",\"%s\",\"%s\",\"%s\"]", text_of(root, "ownerPubkey"),
+             text_of(root, "conditions"), text_of(root, "sig"));
+    assert_int_equal(jobs_attestation_parse(&attestation, json, strlen(json), PUBLIC_TWO, &error), JOBS_OK);
+    json_decref(root);
+    envelope.attestation = attestation; /* for kind 1 only */
+    assert_int_equal(jobs_event_from_handoff(&event, handoff, &envelope, 1700000000, &error), JOBS_BAD_KEY);
+    assert_null(event);
+    jobs_attestation_free(attestation);
+
+    envelope = (struct jobs_envelope){.channel = CHANNEL, .thread_root = SECRET_ONE, .notify = PUBLIC_TWO};
+    assert_int_equal(jobs_event_from_handoff(&event, handoff, &envelope, 1700000000, &error), JOBS_OK);
+    assert_int_equal(jobs_event_tag_count(event), 6);
+    assert_string_equal(jobs_event_tag(event, 4).values[1], SECRET_ONE);
+    assert_string_equal(jobs_event_tag(event, 4).values[3], "root");
+    assert_string_equal(jobs_event_tag(event, 5).values[0], "p");
+    assert_string_equal(jobs_event_tag(event, 5).values[1], PUBLIC_TWO);
+    assert_string_equal(jobs_event_reply(event), PUBLIC_ONE);
+    jobs_event_free(event);
+
+    const struct jobs_envelope bad[] = {{.channel = NULL},
+                                        {.channel = "general"},
+                                        {.channel = CHANNEL, .thread_root = "x"},
+                                        {.channel = CHANNEL, .notify = "npub1"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(jobs_event_from_handoff(&event, handoff, &bad[i], 1700000000, &error), JOBS_USAGE);
+        assert_null(event);
+    }
+    jobs_handoff_free(handoff);
+
+    const struct jobs_given later = {.job_request = PUBLIC_ONE, .requested_outcome_later = true};
+    static const char unfinished[] = "{\"outcome\":\"done\",\"schemaVersion\":1,\"disposition\":\"failed\"}";
+    assert_int_equal(jobs_handoff_parse(&handoff, unfinished, sizeof unfinished - 1, &later, &report), JOBS_OK);
+    envelope = (struct jobs_envelope){.channel = CHANNEL};
+    assert_int_equal(jobs_event_from_handoff(&event, handoff, &envelope, 1700000000, &error), JOBS_INVALID);
+    jobs_handoff_free(handoff);
+}
+
 static void channels(void **state)
 {
     (void)state;
@@ -408,6 +475,7 @@ int main(void)
         cmocka_unit_test(shapes),
         cmocka_unit_test(a_nul_cannot_shorten_a_tag),
         cmocka_unit_test(asks_about_tags),
+        cmocka_unit_test(the_event_of_a_handoff),
         cmocka_unit_test(channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -356,6 +356,62 @@ static void values_of_variables(void **state)
     }
 }
 
+/* Every text and every name of a handoff, those nobody knows too. */
+static void a_whole_handoff(void **state)
+{
+    (void)state;
+    static const char manifest[] =
+        "{\"schemaVersion\":1,\"jobRequest\":\"" SECRET_TWO "\",\"requestedOutcome\":\"a\",\"outcome\":\"" AWS "\","
+        "\"disposition\":\"completed\",\"lastProgress\":\"x " SLACK
+        "\",\"artifacts\":[{\"kind\":\"other\",\"label\":\"l\","
+        "\"reference\":\"r/" GITHUB "\",\"mine\":{\"deep\":[1,[\"\\u0041KIAEXAMPLE123456789\"]]}}],"
+        "\"notes\":{\"" AWS "\":{\"below\":\"" PAT "\"},\"fine\":\"text\"}}";
+    static const struct {
+        const char *rule;
+        const char *pointer;
+    } wanted[] = {
+        {"H905", "/outcome"},
+        {"H908", "/lastProgress"},
+        {"H906", "/artifacts/0/reference"},
+        {"H905", "/artifacts/0/mine/deep/1/0"},
+        {"H905", "/notes"},
+        {"H907", "/notes"},
+    };
+    enum {
+        COUNT = sizeof wanted / sizeof wanted[0]
+    };
+    struct jobs_handoff *handoff = NULL;
+    struct jobs_report report = {0};
+    assert_int_equal(jobs_handoff_parse(&handoff, manifest, sizeof manifest - 1, NULL, &report), JOBS_OK);
+    struct jobs_secret_options options = {0};
+    assert_int_equal(jobs_secrets_check_handoff(handoff, &options, &report), JOBS_INVALID);
+    assert_int_equal(report.count, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t found = 0;
+        for (size_t v = 0; v < report.count; v++)
+            found += strcmp(report.violations[v].rule, wanted[i].rule) == 0 &&
+                     strcmp(report.violations[v].pointer, wanted[i].pointer) == 0;
+        assert_int_equal(found, 1);
+    }
+    jobs_report_wipe(&report);
+    const char *allowed[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        allowed[i] = wanted[i].pointer;
+    options.allowed = allowed;
+    options.allowed_count = COUNT;
+    assert_int_equal(jobs_secrets_check_handoff(handoff, &options, &report), JOBS_OK);
+    assert_int_equal(report.count, 0);
+    struct jobs_key *key = key_of(SECRET_TWO); /* which, written as a job's id, stands in the manifest */
+    options.key = key;
+    assert_int_equal(jobs_secrets_check_handoff(handoff, &options, &report), JOBS_INVALID);
+    assert_int_equal(report.count, 1);
+    assert_string_equal(report.violations[0].rule, "H901");
+    assert_string_equal(report.violations[0].pointer, "/jobRequest");
+    jobs_report_wipe(&report);
+    jobs_key_free(key);
+    jobs_handoff_free(handoff);
+}
+
 /* Text, table and document name the same rules in the same order, and each shape has a case. */
 static void the_document_agrees(void **state)
 {
@@ -404,6 +460,7 @@ int main(void)
         cmocka_unit_test(several_findings_in_one_text),
         cmocka_unit_test(a_pointer_never_shows_a_secret),
         cmocka_unit_test(values_of_variables),
+        cmocka_unit_test(a_whole_handoff),
         cmocka_unit_test(the_document_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
