@@ -1,0 +1,397 @@
+/* extract.c - finds the one result in an agent's answer: fences, headings, key-and-item text, YAML, JSON.
+ *
+ * A wrong pick is worse than a refusal: quotations (fences inside fences, quoted lines, HTML comments) are passed over,
+ * two results or a cut one are refused.
+ */
+#include "conversion.h"
+
+#include "../json.h"
+#include "../text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_CANDIDATES 64
+#define MAX_ITEMS      1000
+
+struct scan {
+    struct jobs__conversion *c;
+    size_t at, line; /* of the next line to read */
+    struct jobs__candidate found[MAX_CANDIDATES];
+    size_t count;
+    size_t unclosed_line; /* of a fence that never closes; 0 when there is none */
+};
+
+struct line {
+    const char *text; /* without its line end */
+    size_t len, start, number;
+};
+
+static bool next_line(struct scan *s, struct line *out)
+{
+    const char *input = s->c->input;
+    size_t len = s->c->input_len;
+    if (s->at >= len)
+        return false;
+    const char *end = memchr(input + s->at, '\n', len - s->at);
+    size_t stop = end == NULL ? len : (size_t)(end - input);
+    *out = (struct line){.text = input + s->at, .len = stop - s->at, .start = s->at, .number = s->line};
+    if (out->len > 0 && out->text[out->len - 1] == '\r')
+        out->len--;
+    s->at = stop + 1;
+    s->line++;
+    return true;
+}
+
+static bool is_blank_line(const struct line *line)
+{
+    for (size_t i = 0; i < line->len; i++)
+        if (!isspace((unsigned char)line->text[i]))
+            return false;
+    return true;
+}
+
+/* --- fences and headings (CommonMark, but a fence with a name opens a quotation even inside another) --- */
+
+struct fence {
+    char mark;
+    size_t width;
+    char info[64];
+};
+
+static bool read_fence(struct fence *out, const struct line *line)
+{
+    size_t i = 0, width = 0;
+    while (i < line->len && line->text[i] == ' ')
+        i++;
+    if (i > 3 || i >= line->len || (line->text[i] != '`' && line->text[i] != '~'))
+        return false;
+    out->mark = line->text[i];
+    while (i + width < line->len && line->text[i + width] == out->mark)
+        width++;
+    if (width < 3)
+        return false;
+    out->width = width;
+    const char *info = line->text + i + width;
+    size_t len = line->len - i - width;
+    jobs__text_trim(&info, &len);
+    if (out->mark == '`' && memchr(info, '`', len) != NULL)
+        return false;
+    if (len >= sizeof out->info)
+        len = sizeof out->info - 1;
+    memcpy(out->info, info, len);
+    out->info[len] = '\0';
+    return true;
+}
+
+static bool closes(const struct fence *open, const struct fence *line)
+{
+    return line->mark == open->mark && line->width >= open->width && line->info[0] == '\0';
+}
+
+static bool is_heading(const struct line *line, bool *of_result)
+{
+    size_t i = 0, level = 0;
+    while (i < line->len && line->text[i] == ' ')
+        i++;
+    while (i + level < line->len && line->text[i + level] == '#')
+        level++;
+    if (i > 3 || level == 0 || level > 6 || (i + level < line->len && !isspace((unsigned char)line->text[i + level])))
+        return false;
+    const char *text = line->text + i + level;
+    size_t len = line->len - i - level;
+    jobs__text_trim(&text, &len);
+    *of_result = len >= 15 && strncasecmp(text, "result", 6) == 0 && strchr(" -_", text[6]) != NULL &&
+                 strncasecmp(text + 7, "envelope", 8) == 0 && (len == 15 || !isalnum((unsigned char)text[15]));
+    return true;
+}
+
+/* Moves behind the fence that was just opened; its content is [start, end). False when it never closes. */
+static bool skip_fence(struct scan *s, const struct fence *open, size_t *start, size_t *end)
+{
+    enum {
+        DEEPEST = 32
+    };
+    struct fence nested[DEEPEST];
+    size_t depth = 1;
+    struct line line;
+    struct fence fence;
+    nested[0] = *open;
+    *start = s->at;
+    while (next_line(s, &line)) {
+        if (!read_fence(&fence, &line))
+            continue;
+        if (closes(&nested[depth - 1], &fence)) {
+            if (--depth == 0) {
+                *end = line.start;
+                return true;
+            }
+        } else if (fence.info[0] != '\0' && fence.mark == nested[depth - 1].mark &&
+                   fence.width >= nested[depth - 1].width && depth < DEEPEST) {
+            nested[depth++] = fence;
+        }
+    }
+    return false;
+}
+
+/* --- what a block says it is --- */
+
+static bool has(const json_t *object, const char *name)
+{
+    return json_object_get(object, name) != NULL;
+}
+
+static bool says(const json_t *object, const char *name, const char *word)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text != NULL && strcmp(text, word) == 0;
+}
+
+enum jobs_format jobs__format_of(const json_t *source)
+{
+    const char *agent = json_string_value(json_object_get(source, "agent"));
+    if (agent != NULL && strncmp(agent, "bubbles.", 8) == 0 && has(source, "outcome"))
+        return JOBS_FORMAT_BUBBLES;
+    if (says(source, "contract", "agentic-workflow/skill-outcome"))
+        return JOBS_FORMAT_SKILL_OUTCOME;
+    if (has(source, "skill") && has(source, "state") && has(source, "unit") && has(source, "gates"))
+        return JOBS_FORMAT_WORKFLOW_ENVELOPE;
+    if (has(source, "candidate_id") && json_integer_value(json_object_get(source, "schema_version")) == 3)
+        return JOBS_FORMAT_SUBLATION_MANIFEST;
+    if (has(source, "run_id") && (has(source, "report_version") || has(source, "configured_roots")))
+        return JOBS_FORMAT_SUBLATION_REPORT;
+    return JOBS_FORMAT_AUTO;
+}
+
+static bool contains(const char *text, size_t len, const char *word)
+{
+    return memmem(text, len, word, strlen(word)) != NULL;
+}
+
+/* The format of a block that need not be readable: it may be the cut or mistyped result itself. */
+static enum jobs_format sniff(const char *text, size_t len)
+{
+    json_error_t ignored;
+    json_t *value = json_loadb(text, len, 0, &ignored);
+    enum jobs_format format = json_is_object(value) ? jobs__format_of(value) : JOBS_FORMAT_AUTO;
+    bool readable = value != NULL;
+    json_decref(value);
+    if (readable)
+        return format;
+    if (contains(text, len, "\"agentic-workflow/skill-outcome\""))
+        return JOBS_FORMAT_SKILL_OUTCOME;
+    if (contains(text, len, "\"agent\"") && contains(text, len, "\"bubbles.") && contains(text, len, "\"outcome\""))
+        return JOBS_FORMAT_BUBBLES;
+    if (contains(text, len, "\"skill\"") && contains(text, len, "\"state\"") && contains(text, len, "\"unit\"") &&
+        contains(text, len, "\"gates\""))
+        return JOBS_FORMAT_WORKFLOW_ENVELOPE;
+    if (contains(text, len, "\"candidate_id\"") && contains(text, len, "\"schema_version\""))
+        return JOBS_FORMAT_SUBLATION_MANIFEST;
+    if (contains(text, len, "\"run_id\"") && contains(text, len, "\"report_version\""))
+        return JOBS_FORMAT_SUBLATION_REPORT;
+    return JOBS_FORMAT_AUTO;
+}
+
+static void add(struct scan *s, enum jobs_format format, enum jobs__block block, size_t start, size_t end, size_t line)
+{
+    enum jobs_format wants = s->c->options->format;
+    if (wants != JOBS_FORMAT_AUTO && wants != format)
+        return;
+    if (s->count < MAX_CANDIDATES)
+        s->found[s->count++] = (struct jobs__candidate){
+            .format = format, .block = block, .start = start, .len = end > start ? end - start : 0, .line = line};
+}
+
+/* A fence and what it is: under a heading of a result it may be JSON with comments' names or YAML; elsewhere only
+ * `json` (or one marked result-envelope) carries a result, and only by its discriminator. */
+static void take_fence(struct scan *s, const struct fence *open, bool under_heading)
+{
+    static const char *const json_names[] = {"json", "jsonc", "json5", "json result-envelope", NULL};
+    static const char *const yaml_names[] = {"yaml", "yml", NULL};
+    size_t start, end, line = s->line;
+    if (!skip_fence(s, open, &start, &end)) {
+        s->unclosed_line = line - 1;
+        return;
+    }
+    const char *text = s->c->input + start;
+    size_t len = end - start;
+    if (under_heading || strcmp(open->info, "json result-envelope") == 0) {
+        if (jobs__is_one_of(open->info, json_names))
+            add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_JSON, start, end, line);
+        else if (jobs__is_one_of(open->info, yaml_names))
+            add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_YAML, start, end, line);
+        else
+            add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_PLAIN, start, start, line - 1);
+    } else if (strcmp(open->info, "json") == 0) {
+        enum jobs_format format = sniff(text, len);
+        if (format != JOBS_FORMAT_AUTO)
+            add(s, format, JOBS__BLOCK_JSON, start, end, line);
+    } else if (jobs__is_one_of(open->info, json_names) && sniff(text, len) == JOBS_FORMAT_BUBBLES) {
+        add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_JSON, start, end, line);
+    }
+}
+
+/* Behind a heading of a result: blank lines, then a fence, or the plain form up to the next heading. */
+static void take_heading(struct scan *s)
+{
+    struct line line;
+    struct fence fence;
+    size_t start = s->at, first = s->line;
+    bool begun = false, of_result;
+    for (;;) {
+        size_t at = s->at, number = s->line;
+        if (!next_line(s, &line) || (is_heading(&line, &of_result))) {
+            s->at = at;
+            s->line = number;
+            break;
+        }
+        if (!begun && is_blank_line(&line))
+            continue;
+        if (!begun) {
+            if (read_fence(&fence, &line)) {
+                take_fence(s, &fence, true);
+                return;
+            }
+            start = line.start;
+            first = line.number;
+            begun = true;
+        }
+    }
+    add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_PLAIN, start, s->at < s->c->input_len ? s->at : s->c->input_len, first);
+}
+
+/* An HTML comment is no result, whatever it holds. */
+static void skip_comment(struct scan *s, const struct line *line)
+{
+    const char *open = memmem(line->text, line->len, "<!--", 4);
+    if (open == NULL || memmem(open, line->len - (size_t)(open - line->text), "-->", 3) != NULL)
+        return;
+    struct line inner;
+    size_t at = s->at, number = s->line;
+    while (next_line(s, &inner))
+        if (memmem(inner.text, inner.len, "-->", 3) != NULL)
+            return;
+    s->at = at; /* never closed: plain text */
+    s->line = number;
+}
+
+static void scan_text(struct scan *s)
+{
+    struct line line;
+    struct fence fence;
+    bool of_result;
+    while (next_line(s, &line)) {
+        if (read_fence(&fence, &line))
+            take_fence(s, &fence, false);
+        else if (is_heading(&line, &of_result) && of_result)
+            take_heading(s);
+        else
+            skip_comment(s, &line);
+    }
+}
+
+/* --- the one candidate --- */
+
+static bool too_large(const json_t *value)
+{
+    const char *name;
+    json_t *child;
+    size_t i;
+    if (json_is_array(value)) {
+        if (json_array_size(value) > MAX_ITEMS)
+            return true;
+        json_array_foreach(value, i, child) if (too_large(child)) return true;
+    } else if (json_is_object(value)) {
+        json_object_foreach((json_t *)value, name, child) if (too_large(child)) return true;
+    }
+    return false;
+}
+
+static json_t *read_json(struct jobs__conversion *c, const char *text, size_t len)
+{
+    struct jobs__json doc = {0};
+    struct jobs__json_fault fault = {0};
+    json_error_t error;
+    json_t *value = NULL;
+    int rc = jobs__json_parse(&doc, text, len, &fault);
+    if (rc == JOBS_OK) {
+        value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+        if (value == NULL)
+            jobs__violate(c, "X105", "", "line %zu: a number is too large, or a text holds NUL",
+                          c->candidate.line + (size_t)(error.line > 0 ? error.line - 1 : 0));
+    } else if (rc == JOBS_INVALID) {
+        jobs__violate(c, "X105", fault.pointer, "line %zu: %s", c->candidate.line + fault.line - 1, fault.what);
+    } else {
+        c->failed = rc;
+    }
+    jobs__json_free(&doc);
+    return value;
+}
+
+static void read_candidate(struct jobs__conversion *c)
+{
+    const char *text = c->input + c->candidate.start;
+    size_t len = c->candidate.len;
+    if (c->candidate.block == JOBS__BLOCK_YAML)
+        c->source = jobs__yaml_read(c, text, len, c->candidate.line);
+    else if (c->candidate.block == JOBS__BLOCK_PLAIN)
+        c->source = jobs__plain_read(c, text, len, c->candidate.line);
+    else
+        c->source = read_json(c, text, len);
+    if (c->source == NULL) {
+        if (!jobs__violated(c))
+            c->failed = JOBS_NO_MEMORY;
+    } else if (!json_is_object(c->source)) {
+        jobs__violate(c, "X105", "", "the result must be an object");
+    } else if (too_large(c->source)) {
+        jobs__violate(c, "X106", "", "an array has more than %d items", MAX_ITEMS);
+    }
+}
+
+static void choose(struct scan *s)
+{
+    struct jobs__conversion *c = s->c;
+    size_t index = c->options->index;
+    if (index > s->count && index > 0) {
+        jobs__violate(c, "X103", "", "there is no result %zu; the input holds %zu", index, s->count);
+    } else if (index == 0 && s->unclosed_line > 0) {
+        jobs__violate(c, "X104", "", "the fence opened in line %zu never closes: the answer may have been cut%s",
+                      s->unclosed_line, s->count > 0 ? "; --index N takes an earlier result all the same" : "");
+    } else if (s->count == 0) {
+        jobs__violate(c, "X102", "", "no block of the input is a result of %s",
+                      c->options->format == JOBS_FORMAT_AUTO ? "a known format" : "the asked format");
+    } else if (index == 0 && s->count > 1) {
+        jobs__violate(c, "X103", "", "the input holds %zu results, the first in line %zu and the second in line %zu",
+                      s->count, s->found[0].line, s->found[1].line);
+    } else {
+        c->candidate = s->found[index == 0 ? 0 : index - 1];
+        read_candidate(c);
+    }
+}
+
+void jobs__extract(struct jobs__conversion *c)
+{
+    struct scan s = {.c = c, .at = 0, .line = 1};
+    const char *text = c->input;
+    size_t len = c->input_len;
+    if (len > JOBS_CONVERT_INPUT_MAX || !jobs__text_is_utf8(text, len)) {
+        jobs__violate(c, "X101", "", "the input is %s", len > JOBS_CONVERT_INPUT_MAX ? "too long" : "not UTF-8");
+        return;
+    }
+    jobs__text_trim(&text, &len);
+    if (len > 0 && text[0] == '{') {
+        size_t start = (size_t)(text - c->input), line = 1;
+        for (size_t i = 0; i < start; i++)
+            line += c->input[i] == '\n';
+        enum jobs_format format = sniff(text, len);
+        add(&s, c->options->format == JOBS_FORMAT_AUTO ? format : c->options->format, JOBS__BLOCK_JSON, start,
+            start + len, line);
+        if (s.count > 0 && s.found[0].format == JOBS_FORMAT_AUTO)
+            s.count = 0;
+    } else {
+        scan_text(&s);
+    }
+    choose(&s);
+}

@@ -1,0 +1,402 @@
+/* sublation_report.c - Sublation's final report; docs/protocol/convert-sublation.md has the mapping and the rules. */
+#include "conversion.h"
+
+#include "../text.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(fields) (sizeof(fields) / sizeof((fields)[0]))
+
+static const char *const states[] = {"PARTIAL", "USER_DECISION_REQUIRED", "BLOCKED", "CLOSED", NULL};
+
+static const struct jobs__field evidence_fields[] = {
+    {"path", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
+    {"sha256", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+};
+static const struct jobs__shape evidence_shape = {false, evidence_fields, COUNT(evidence_fields)};
+
+static const struct jobs__field item_fields[] = {
+    {"item_id", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
+    {"status", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
+    {"target", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+    {"disposition", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+    {"summary", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+    {"candidate_id", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+    {"candidate_path", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+    {"candidate_tree_hash", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+    {"patch_path", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+    {"patch_hash", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+    {"evidence", JOBS__ARRAY, JOBS__NULLABLE, NULL, JOBS__OBJECT, &evidence_shape},
+    {"blockers", JOBS__ARRAY, JOBS__NULLABLE, NULL, JOBS__ANY, NULL},
+};
+static const struct jobs__shape item_shape = {false, item_fields, COUNT(item_fields)};
+
+static const struct jobs__field approval_fields[] = {
+    {"item_id", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
+};
+static const struct jobs__shape approval_shape = {false, approval_fields, COUNT(approval_fields)};
+
+static const struct jobs__field report_fields[] = {
+    {"schema_version", JOBS__INTEGER, JOBS__REQUIRED, NULL, 0, NULL},
+    {"run_id", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
+    {"report_version", JOBS__INTEGER, JOBS__REQUIRED, NULL, 0, NULL},
+    {"scope_revision", JOBS__ANY, JOBS__REQUIRED, NULL, 0, NULL},
+    {"generated_at", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
+    {"state", JOBS__STRING, JOBS__REQUIRED, states, 0, NULL},
+    {"items", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__OBJECT, &item_shape},
+    {"approval_items", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__OBJECT, &approval_shape},
+    {"approval_code", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
+    {"report_hash", JOBS__STRING, JOBS__REQUIRED, NULL, 0, NULL},
+};
+static const struct jobs__shape report_shape = {false, report_fields, COUNT(report_fields)};
+static const struct jobs__shape_rules shape_rules = {"R101", "R101", "R103", "R104"};
+
+/* --- report_hash: JSON with sorted names, compact, non-ASCII raw, control characters escaped in lower case, no
+ * reals; the way Python's json writes it with sort_keys, compact separators and ensure_ascii off --- */
+
+static void write_string(struct jobs__buffer *out, const char *text, size_t len)
+{
+    static const char *const shorts[] = {['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n", ['\f'] = "\\f",
+                                         ['\r'] = "\\r", ['"'] = "\\\"", ['\\'] = "\\\\"};
+    jobs__buffer_char(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte < COUNT(shorts) && shorts[byte] != NULL)
+            jobs__buffer_text(out, shorts[byte]);
+        else if (byte < 0x20)
+            jobs__buffer_format(out, "\\u%04x", byte);
+        else
+            jobs__buffer_char(out, (char)byte);
+    }
+    jobs__buffer_char(out, '"');
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool write_value(struct jobs__buffer *out, const json_t *value, bool root);
+
+static bool write_object(struct jobs__buffer *out, const json_t *object, bool root)
+{
+    static const char *const left_out[] = {"report_hash", "plain_report_sha256", "delivery", NULL};
+    size_t count = 0;
+    const char *name;
+    json_t *value;
+    const char **names = calloc(json_object_size(object) + 1, sizeof *names);
+    if (names == NULL) {
+        out->failed = JOBS_NO_MEMORY;
+        return false;
+    }
+    json_object_foreach((json_t *)object, name, value) if (!root || !jobs__is_one_of(name, left_out)) names[count++] =
+        name;
+    qsort(names, count, sizeof *names, compare_names);
+    jobs__buffer_char(out, '{');
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        jobs__buffer_text(out, i > 0 ? "," : "");
+        write_string(out, names[i], strlen(names[i]));
+        jobs__buffer_char(out, ':');
+        good = write_value(out, json_object_get(object, names[i]), false);
+    }
+    jobs__buffer_char(out, '}');
+    free(names);
+    return good;
+}
+
+/* False for a real: its spelling is not certain. */
+static bool write_value(struct jobs__buffer *out, const json_t *value, bool root)
+{
+    size_t i;
+    json_t *item;
+    bool good = true;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return write_object(out, value, root);
+    case JSON_ARRAY:
+        jobs__buffer_char(out, '[');
+        json_array_foreach(value, i, item)
+        {
+            jobs__buffer_text(out, i > 0 ? "," : "");
+            good = write_value(out, item, false) && good;
+        }
+        jobs__buffer_char(out, ']');
+        return good;
+    case JSON_STRING:
+        write_string(out, json_string_value(value), json_string_length(value));
+        return true;
+    case JSON_INTEGER:
+        jobs__buffer_format(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        return true;
+    case JSON_REAL:
+        return false;
+    case JSON_TRUE:
+        jobs__buffer_text(out, "true");
+        return true;
+    case JSON_FALSE:
+        jobs__buffer_text(out, "false");
+        return true;
+    case JSON_NULL:
+        jobs__buffer_text(out, "null");
+        return true;
+    }
+    return false;
+}
+
+static void check_hash(struct jobs__conversion *c)
+{
+    struct jobs__buffer bytes = {.max = 8 * JOBS_CONVERT_INPUT_MAX};
+    const char *stated = json_string_value(json_object_get(c->source, "report_hash"));
+    unsigned char digest[32];
+    char text[72] = "sha256:";
+    bool written = write_value(&bytes, c->source, true);
+    if (!written && !bytes.failed) {
+        jobs__violate(c, "R201", "/report_hash",
+                      "the report holds a number with a fraction, whose bytes are not certain");
+    } else if (bytes.failed || EVP_Digest(bytes.bytes, bytes.len, digest, NULL, EVP_sha256(), NULL) != 1) {
+        c->failed = JOBS_NO_MEMORY;
+    } else {
+        for (size_t i = 0; i < sizeof digest; i++)
+            snprintf(text + 7 + 2 * i, 3, "%02x", digest[i]);
+        if (strcmp(stated, text) != 0)
+            jobs__violate(c, "R201", "/report_hash", "the report was changed after it was written");
+    }
+    jobs__buffer_free(&bytes);
+}
+
+/* --- the contract --- */
+
+static bool item_is(const json_t *item, const char *status)
+{
+    return strcmp(json_string_value(json_object_get(item, "status")), status) == 0;
+}
+
+static size_t count_items(const struct jobs__conversion *c, const char *status)
+{
+    size_t i, count = 0;
+    json_t *item;
+    json_array_foreach(json_object_get(c->source, "items"), i, item) count += item_is(item, status);
+    return count;
+}
+
+static void check_state(struct jobs__conversion *c)
+{
+    size_t waiting = count_items(c, "APPROVAL_READY"), blocked = count_items(c, "BLOCKED");
+    const char *follows = waiting > 0 && blocked > 0 ? "PARTIAL"
+                          : waiting > 0              ? "USER_DECISION_REQUIRED"
+                          : blocked > 0              ? "BLOCKED"
+                                                     : "CLOSED";
+    if (strcmp(json_string_value(json_object_get(c->source, "state")), follows) != 0)
+        jobs__violate(c, "R202", "/state", "from the items follows %s", follows);
+}
+
+static void check_approvals(struct jobs__conversion *c)
+{
+    const json_t *items = json_object_get(c->source, "items"),
+                 *approvals = json_object_get(c->source, "approval_items");
+    size_t i, k, waiting = count_items(c, "APPROVAL_READY");
+    json_t *approval, *item;
+    bool same = json_array_size(approvals) == waiting;
+    json_array_foreach(approvals, i, approval)
+    {
+        bool found = false;
+        json_array_foreach(items, k, item) found |=
+            item_is(item, "APPROVAL_READY") &&
+            strcmp(jobs__text(item, "item_id"), jobs__text(approval, "item_id")) == 0;
+        same &= found;
+    }
+    if (!same)
+        jobs__break(c, "R203", "/approval_items");
+}
+
+static bool hash_is_good(const json_t *object, const char *name)
+{
+    const char *hash = jobs__text(object, name);
+    return hash == NULL || jobs__is_sha256(hash);
+}
+
+static void check_hashes(struct jobs__conversion *c)
+{
+    static const char *const names[] = {"candidate_tree_hash", "patch_hash"};
+    char pointer[96];
+    size_t i, k;
+    json_t *item, *evidence;
+    json_array_foreach(json_object_get(c->source, "items"), i, item)
+    {
+        for (size_t n = 0; n < COUNT(names); n++) {
+            snprintf(pointer, sizeof pointer, "/items/%zu/%s", i, names[n]);
+            if (!hash_is_good(item, names[n]))
+                jobs__violate(c, "R103", pointer, "must be sha256: and 64 lower-case hex digits");
+        }
+        json_array_foreach(json_object_get(item, "evidence"), k, evidence)
+        {
+            snprintf(pointer, sizeof pointer, "/items/%zu/evidence/%zu/sha256", i, k);
+            if (!hash_is_good(evidence, "sha256"))
+                jobs__violate(c, "R103", pointer, "must be sha256: and 64 lower-case hex digits");
+        }
+    }
+}
+
+/* --- the mapping --- */
+
+/* A path of the report as one that may leave: below the candidate CANDIDATE_ID/rest, elsewhere its last component. */
+static char *shown_path(struct jobs__conversion *c, const json_t *item, const char *path)
+{
+    const char *root = jobs__text(item, "candidate_path"), *id = jobs__text(item, "candidate_id");
+    size_t len = root == NULL ? 0 : strlen(root);
+    char *shown = NULL;
+    while (len > 1 && root[len - 1] == '/')
+        len--;
+    if (root != NULL && id != NULL && strncmp(path, root, len) == 0 && (path[len] == '/' || path[len] == '\0')) {
+        if (asprintf(&shown, "%s%s", id, path + len) < 0)
+            shown = NULL;
+    } else if (jobs__is_local(path)) {
+        const char *slash = strrchr(path, '/'), *back = strrchr(path, '\\');
+        const char *last = slash > back ? slash : back;
+        shown = strdup(last == NULL ? path : last + 1);
+    } else {
+        return strdup(path);
+    }
+    jobs__repair(c, JOBS__REPAIR_PATH_RELATIVE);
+    return shown;
+}
+
+static void put_item_artifacts(struct jobs__conversion *c, const json_t *item, size_t i)
+{
+    const char *patch = jobs__text(item, "patch_path"), *hash = jobs__text(item, "patch_hash");
+    const char *root = jobs__text(item, "candidate_path"), *tree = jobs__text(item, "candidate_tree_hash");
+    char pointer[64];
+    if (patch != NULL && hash != NULL) {
+        char *path = shown_path(c, item, patch);
+        snprintf(pointer, sizeof pointer, "/items/%zu/patch_path", i);
+        json_t *artifact = path == NULL ? NULL : jobs__add_artifact(c, "file", path, path, NULL, pointer, true);
+        if (artifact != NULL && json_object_set_new(artifact, "sha256", json_string(hash + 7)) != 0)
+            c->failed = JOBS_NO_MEMORY;
+        free(path);
+    }
+    if (root != NULL && tree != NULL) {
+        char *path = shown_path(c, item, root);
+        snprintf(pointer, sizeof pointer, "/items/%zu/candidate_path", i);
+        if (path != NULL)
+            jobs__add_artifact(c, "other", "Candidate tree", path, tree, pointer, true);
+        free(path);
+    }
+}
+
+static void put_item_evidence(struct jobs__conversion *c, const json_t *item, size_t i)
+{
+    char pointer[96];
+    size_t k;
+    json_t *evidence;
+    json_array_foreach(json_object_get(item, "evidence"), k, evidence)
+    {
+        const char *hash = jobs__text(evidence, "sha256");
+        char *path = shown_path(c, item, jobs__text(evidence, "path"));
+        snprintf(pointer, sizeof pointer, "/items/%zu/evidence/%zu", i, k);
+        if (path == NULL)
+            c->failed = JOBS_NO_MEMORY;
+        else
+            jobs__add_evidence(c, path, hash == NULL ? NULL : hash + 7, pointer);
+        free(path);
+    }
+}
+
+static void add_blocker(struct jobs__conversion *c, const char *id, const char *text)
+{
+    jobs__buffer_text(&c->blocker, c->blocker.len > 0 ? "; " : "");
+    jobs__append_text(c, &c->blocker, id);
+    jobs__buffer_text(&c->blocker, ": ");
+    jobs__append_text(c, &c->blocker, text);
+}
+
+static void put_item_blockers(struct jobs__conversion *c, const json_t *item)
+{
+    const char *id = jobs__text(item, "item_id"), *summary = jobs__text(item, "summary");
+    size_t i, said = 0;
+    json_t *blocker;
+    if (!item_is(item, "BLOCKED"))
+        return;
+    json_array_foreach(json_object_get(item, "blockers"), i, blocker)
+    {
+        const char *text = json_is_string(blocker) ? json_string_value(blocker) : jobs__text(blocker, "summary");
+        text = text == NULL ? jobs__text(blocker, "reason") : text;
+        if (text != NULL && !jobs__is_blank(text)) {
+            add_blocker(c, id, text);
+            said++;
+        }
+    }
+    if (said == 0)
+        add_blocker(c, id, summary == NULL ? "blocked" : summary);
+}
+
+static void put_waiting(struct jobs__conversion *c)
+{
+    size_t i;
+    json_t *approval;
+    json_array_foreach(json_object_get(c->source, "approval_items"), i, approval)
+    {
+        jobs__buffer_text(&c->blocker, i == 0 ? "waiting for the user's decision on " : ", ");
+        jobs__append_text(c, &c->blocker, jobs__text(approval, "item_id"));
+    }
+}
+
+static void put_items(struct jobs__conversion *c, bool with_artifacts)
+{
+    char pointer[64];
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(c->source, "items"), i, item)
+    {
+        bool open = item_is(item, "BLOCKED") || item_is(item, "APPROVAL_READY");
+        snprintf(pointer, sizeof pointer, "/items/%zu", i);
+        json_t *finding = jobs__add_finding(c, jobs__text(item, "item_id"), NULL, jobs__text(item, "summary"),
+                                            open ? "unresolved" : "addressed", pointer);
+        jobs__put_text(c, finding, "disposition", jobs__text(item, "disposition"));
+        if (with_artifacts)
+            put_item_artifacts(c, item, i);
+        put_item_evidence(c, item, i);
+        put_item_blockers(c, item);
+    }
+}
+
+void jobs__convert_sublation_report(struct jobs__conversion *c)
+{
+    if (json_object_get(c->source, "report_version") == NULL &&
+        json_object_get(c->source, "configured_roots") != NULL) {
+        jobs__break(c, "R105", "");
+        return;
+    }
+    jobs__shape_check(c, &report_shape, &shape_rules, c->source, "");
+    if (!jobs__violated(c)) {
+        check_hash(c);
+        check_state(c);
+        check_approvals(c);
+        if (!c->options->schema_level)
+            check_hashes(c);
+    }
+    if (jobs__violated(c))
+        return;
+
+    const char *state = jobs__text(c->source, "state");
+    size_t count = json_array_size(json_object_get(c->source, "items"));
+    bool closed = strcmp(state, "CLOSED") == 0, blocked = strcmp(state, "BLOCKED") == 0;
+    char text[128];
+    snprintf(c->version_text, sizeof c->version_text, "%" JSON_INTEGER_FORMAT,
+             json_integer_value(json_object_get(c->source, "schema_version")));
+    c->version = c->version_text;
+    c->producer = "sublation";
+    c->native_outcome = state;
+    jobs__outcome_line(c, "Run", jobs__text(c->source, "run_id"));
+    snprintf(text, sizeof text, "%s, %zu item%s, %zu waiting for approval, %zu blocked", state, count,
+             count == 1 ? "" : "s", count_items(c, "APPROVAL_READY"), count_items(c, "BLOCKED"));
+    jobs__outcome_line(c, NULL, text);
+    if (json_is_true(json_object_get(json_object_get(c->source, "review_policy"), "single_agent_user_authorized")))
+        jobs__outcome_line(c, "Reviews", "no independent review");
+    put_waiting(c);
+    put_items(c, !closed);
+    c->disposition = closed ? "no_artifact" : blocked ? "blocked" : "partial";
+}

@@ -1,0 +1,17 @@
+/* workflow.h - what the two formats of agentic-workflow share. */
+#ifndef JOBS_WORKFLOW_H
+#define JOBS_WORKFLOW_H
+
+#include "conversion.h"
+
+extern const char *const jobs__workflow_intents[];
+extern const struct jobs__shape jobs__workflow_blocker_shape;
+
+/* "[kind/scope] id: detail", joined with "; ". */
+void jobs__workflow_blockers(struct jobs__conversion *c);
+/* Every reference of the list by its looks: link, commit, file, else a claim that was not run. */
+void jobs__workflow_evidence(struct jobs__conversion *c, const json_t *list, const char *pointer);
+/* next.intent without its slash, next.targets. */
+void jobs__workflow_next(struct jobs__conversion *c, const char *intent, const json_t *targets);
+
+#endif
