@@ -288,7 +288,7 @@ static bool step_hold(struct jobs__session *s, int64_t now, struct jobs__step *s
 static bool step_early_notice(struct jobs__session *s, int64_t now, struct jobs__step *step)
 {
     bool asking = s->phase == PHASE_QUERY && s->query.purpose == ASK_JOB;
-    if (!asking || s->noticed_early || s->event != NULL || s->line == LINE_UP ||
+    if (!asking || s->noticed_early || s->event != NULL || s->line == LINE_UP || s->line == LINE_DROP ||
         !(s->dial_failed || now >= s->start + SESSION_ASK_MS))
         return false;
     s->noticed_early = true;

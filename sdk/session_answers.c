@@ -131,16 +131,13 @@ static void auth_answered(struct jobs__session *s, int64_t now, const struct job
     enum jobs__answer answer = jobs__answer_refusal(frame->text, frame->text_len);
     if (answer == JOBS__ANSWER_THROTTLED || answer == JOBS__ANSWER_ERROR) { /* not about us: elsewhere, later */
         s->auth.state = JOBS__AUTH_REFUSED;
-        if (session_retry_at(s, now, frame->text, frame->text_len, &at)) {
-            session_drop(s);
-            s->dial_at = at;
-        }
+        if (session_retry_at(s, now, frame->text, frame->text_len, &at))
+            session_redial(s, now, at);
         return;
     }
     if (answer == JOBS__ANSWER_DENIED && session_still_restricted(s, now, &at)) {
         s->auth.state = JOBS__AUTH_REFUSED;
-        session_drop(s);
-        s->dial_at = at;
+        session_redial(s, now, at);
         return;
     }
     jobs__auth_answered(&s->auth, false);
@@ -245,6 +242,8 @@ static void on_closed(struct jobs__session *s, int64_t now, const struct jobs__f
         if (!session_retry_at(s, now, frame->text, frame->text_len, &at))
             return;
         again = needed;
+        if (at > s->not_before)
+            s->not_before = at;
     } else if (answer == JOBS__ANSWER_DENIED && purpose == ASK_FETCH) {
         again = session_still_restricted(s, now, &at);
     }

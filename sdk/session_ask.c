@@ -265,7 +265,7 @@ void session_query_end(struct jobs__session *s, int64_t now, enum session_outcom
             break;
         }
         s->query.repeated = true;
-        session_redial(s, now);
+        session_redial(s, now, now + session_backoff(s, now));
         break;
     case ACT_REJECT:
         if (purpose == ASK_FETCH && outcome == FOUND_ABSENT)

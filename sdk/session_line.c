@@ -77,24 +77,24 @@ bool session_still_restricted(struct jobs__session *s, int64_t now, int64_t *at)
 
 /* --- hanging up and dialling again --- */
 
-void session_drop(struct jobs__session *s)
+void session_redial(struct jobs__session *s, int64_t now, int64_t at)
 {
+    if (s->phase == PHASE_QUERY && s->query.purpose == ASK_CONFIRM) { /* a read-back belongs to its OK's connection */
+        session_query_end(s, now, FOUND_SILENT);
+        return;
+    }
     if (s->line == LINE_UP || s->line == LINE_DIALING)
         s->line = LINE_DROP;
+    s->dial_failed = true;
     s->query.out = false;
     s->close_subscription[0] = '\0';
-}
-
-void session_redial(struct jobs__session *s, int64_t now)
-{
-    session_drop(s);
-    s->dial_at = now + session_backoff(s, now);
+    s->dial_at = at;
 }
 
 void session_auth_failed(struct jobs__session *s, int64_t now)
 {
     if (s->auth.failures < JOBS__AUTH_FAILURES) {
-        session_redial(s, now);
+        session_redial(s, now, now + session_backoff(s, now));
         return;
     }
     session_give_up(s, false, true, "");
@@ -185,7 +185,7 @@ static void dial_failed(struct jobs__session *s, int64_t now, const struct jobs_
 static void close_refuses(struct jobs__session *s, int64_t now, const struct jobs__closed *closed)
 {
     enum jobs__answer answer = jobs__answer_refusal(closed->len > 0 ? closed->text : "", closed->len);
-    snprintf(s->said, sizeof s->said, "%s", s->ending);
+    memcpy(s->said, s->ending, sizeof s->said);
     s->refusal.denied = answer == JOBS__ANSWER_AUTH || answer == JOBS__ANSWER_DENIED;
     session_refused(s, now, false);
 }
@@ -200,7 +200,7 @@ void session_lost(struct jobs__session *s, int64_t now, const struct jobs__close
     s->close_subscription[0] = '\0';
     describe(s, closed);
 
-    if (asks && purpose == ASK_CONFIRM) { /* the OK decided already, and a read-back belongs to its connection */
+    if (asks && purpose == ASK_CONFIRM) { /* the OK decided already */
         session_query_end(s, now, FOUND_SILENT);
         return;
     }
@@ -210,6 +210,8 @@ void session_lost(struct jobs__session *s, int64_t now, const struct jobs__close
     }
     s->dial_failed = true; /* it was up, but of no use to an ask */
     s->dial_at = now + session_backoff(s, now);
+    if (refuses && asks && purpose == ASK_FETCH)
+        memcpy(s->said, s->ending, sizeof s->said);
     if (refuses && asks && (purpose == ASK_REFUSAL || purpose == ASK_DUPLICATE || purpose == ASK_FETCH))
         session_query_end(s, now, FOUND_REFUSED);
     else if (refuses && s->phase != PHASE_HOLD)

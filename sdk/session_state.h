@@ -138,9 +138,8 @@ struct jobs__session {
 
 /* --- session_line.c --- */
 void session_lost(struct jobs__session *s, int64_t now, const struct jobs__closed *closed, bool dialing);
-void session_drop(struct jobs__session *s);                    /* hang up at the next step */
-void session_redial(struct jobs__session *s, int64_t now);     /* drop, and dial again after a pause */
-int64_t session_backoff(struct jobs__session *s, int64_t now); /* ms to wait */
+void session_redial(struct jobs__session *s, int64_t now, int64_t at); /* hang up; dial again, not before `at` */
+int64_t session_backoff(struct jobs__session *s, int64_t now);         /* ms to wait */
 /* When to try again what was refused for now with these words. False when that is too late: then it is over. */
 bool session_retry_at(struct jobs__session *s, int64_t now, const char *text, size_t len, int64_t *at);
 bool session_wait_fits(struct jobs__session *s, int64_t now, int seconds);
