@@ -1,0 +1,320 @@
+/* outbox_files.c - see outbox_files.h. Knows nothing of events, keys or relays. */
+#include "outbox_files.h"
+
+#include "../core/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FOLDER_MODE 0700
+#define FILE_MODE   0600
+
+/* A path is ours or the user's, but may hold anything: one harmless line of it. */
+static int system_error(struct jobs_error *error, const char *doing, const char *name, int number)
+{
+    char line[256];
+    jobs__text_one_line(line, sizeof line - 1, name, strlen(name));
+    int code = jobs_error_set(error, number == ENOMEM ? JOBS_NO_MEMORY : JOBS_SYSTEM, "cannot %s %s: %s", doing, line,
+                              strerror(number));
+    if (error == NULL)
+        return code;
+    error->retryable = number == ENOSPC || number == EDQUOT || number == EIO || number == ENOMEM || number == EMFILE ||
+                       number == ENFILE || number == EAGAIN;
+    if (number == ENOSPC || number == EDQUOT)
+        snprintf(error->hint, sizeof error->hint, "make room on the disk of the state folder, then run it again");
+    else if (number == EROFS || number == EACCES || number == EPERM)
+        snprintf(error->hint, sizeof error->hint, "name a folder you may write to with --state-dir");
+    return code;
+}
+
+int jobs__file_sync(int fd)
+{
+    while (fsync(fd) != 0) {
+        if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+static int open_again(int folder, const char *name, int flags, mode_t mode)
+{
+    int fd;
+    do
+        fd = openat(folder, name, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Opens the folder, after making it when it is missing; the parent is synced even when another process made it just
+ * now, since that one may not have come to it yet. */
+static int open_or_make(int *out, int parent, const char *name, bool make, int extra_flags, const char *shown,
+                        struct jobs_error *error)
+{
+    int flags = O_RDONLY | O_DIRECTORY | extra_flags;
+    int fd = open_again(parent, name, flags, 0);
+    if (fd < 0 && errno == ENOENT) {
+        if (!make)
+            return jobs_error_set(error, JOBS_NOT_FOUND, "there is no outbox yet");
+        if (mkdirat(parent, name, FOLDER_MODE) != 0 && errno != EEXIST)
+            return system_error(error, "make the folder", shown, errno);
+        int failed = jobs__file_sync(parent);
+        if (failed)
+            return system_error(error, "sync the parent of", shown, failed);
+        fd = open_again(parent, name, flags, 0);
+    }
+    if (fd < 0)
+        return system_error(error, "open the folder", shown, errno);
+    *out = fd;
+    return JOBS_OK;
+}
+
+int jobs__folder_open_in(int *out, int parent, const char *name, bool make, struct jobs_error *error)
+{
+    return open_or_make(out, parent, name, make, O_NOFOLLOW, name, error);
+}
+
+int jobs__folder_open_path(int *out, const char *path, bool make, struct jobs_error *error)
+{
+    *out = -1;
+    int direct = open_again(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0); /* the usual case: one call */
+    if (direct >= 0) {
+        *out = direct;
+        return JOBS_OK;
+    }
+    char *copy = strdup(path);
+    int fd = -1;
+    int code = JOBS_OK;
+    if (copy == NULL) {
+        code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
+        goto out;
+    }
+    fd = open_again(AT_FDCWD, path[0] == '/' ? "/" : ".", O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) {
+        code = system_error(error, "open the folder above", path, errno);
+        goto out;
+    }
+    char *rest = NULL;
+    for (char *part = strtok_r(copy, "/", &rest); part != NULL; part = strtok_r(NULL, "/", &rest)) {
+        int next;
+        code = open_or_make(&next, fd, part, make, 0, path, error);
+        if (code)
+            goto out;
+        close(fd);
+        fd = next;
+    }
+    *out = fd;
+    fd = -1;
+
+out:
+    if (fd >= 0)
+        close(fd);
+    free(copy);
+    return code;
+}
+
+int jobs__file_read(struct jobs__buffer *out, int folder, const char *name)
+{
+    /* A FIFO or a device must neither block nor be read; a link is no file of ours. */
+    int fd = open_again(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+    if (fd < 0)
+        return errno == ELOOP || errno == ENXIO ? EINVAL : errno;
+    int failed = 0;
+    struct stat about;
+    if (fstat(fd, &about) != 0)
+        failed = errno;
+    else if (!S_ISREG(about.st_mode))
+        failed = EINVAL;
+    else if (about.st_size < 0 || (uint64_t)about.st_size > out->max)
+        failed = EFBIG;
+    char chunk[16384];
+    while (!failed) {
+        ssize_t got = read(fd, chunk, sizeof chunk);
+        if (got == 0)
+            break;
+        if (got > 0)
+            jobs__buffer_add(out, chunk, (size_t)got);
+        else if (errno != EINTR)
+            failed = errno;
+        if (!failed && out->failed)
+            failed = out->failed == JOBS_NO_MEMORY ? ENOMEM : EFBIG;
+    }
+    close(fd);
+    return failed;
+}
+
+static int write_all(int fd, const char *bytes, size_t len)
+{
+    size_t done = 0;
+    while (done < len) {
+        ssize_t wrote = write(fd, bytes + done, len - done);
+        if (wrote > 0)
+            done += (size_t)wrote;
+        else if (wrote == 0)
+            return EIO; /* no progress and no word why: never spin */
+        else if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+int jobs__file_replace(int folder, const char *name, const char *bytes, size_t len, bool *renamed,
+                       struct jobs_error *error)
+{
+    *renamed = false;
+    int fd = open_again(folder, JOBS__TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, FILE_MODE);
+    if (fd < 0)
+        return system_error(error, "make a file for", name, errno);
+    int failed = write_all(fd, bytes, len);
+    if (!failed)
+        failed = jobs__file_sync(fd);
+    /* On Linux the descriptor is gone whatever close says; its word may be a late write error (NFS). */
+    if (close(fd) != 0 && errno != EINTR && !failed)
+        failed = errno;
+    if (!failed && renameat(folder, JOBS__TEMPORARY, folder, name) != 0)
+        failed = errno;
+    if (failed) {
+        unlinkat(folder, JOBS__TEMPORARY, 0);
+        return system_error(error, "write", name, failed);
+    }
+    *renamed = true;
+    failed = jobs__file_sync(folder);
+    if (failed)
+        return system_error(error, "sync the folder of", name, failed);
+    return JOBS_OK;
+}
+
+int jobs__file_set_aside(int folder, const char *name, struct jobs_error *error)
+{
+    char aside[320];
+    for (unsigned i = 1; i < 10000; i++) {
+        if (i == 1)
+            snprintf(aside, sizeof aside, "%.240s.damaged", name);
+        else
+            snprintf(aside, sizeof aside, "%.240s.%u.damaged", name, i);
+        if (faccessat(folder, aside, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            continue; /* nothing that was set aside is ever written over */
+        if (errno != ENOENT)
+            return system_error(error, "look at", aside, errno);
+        if (renameat(folder, name, folder, aside) != 0)
+            return system_error(error, "set aside", name, errno);
+        int failed = jobs__file_sync(folder);
+        return failed ? system_error(error, "sync the folder of", aside, failed) : JOBS_OK;
+    }
+    return system_error(error, "find a free name for", name, EEXIST);
+}
+
+static int64_t monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig_atomic_t *stop, struct jobs_error *error)
+{
+    *out = -1;
+    int fd = open_again(folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, FILE_MODE);
+    if (fd < 0)
+        return system_error(error, "open", "lock", errno);
+    /* Asked for again and again rather than awaited in flock(2): that could only be ended by a signal, and signals
+     * belong to the process, not to a library. The kernel lets go of a lock whose holder died. */
+    int64_t until = monotonic_ms() + timeout_ms;
+    long pause_ms = 2;
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (errno != EWOULDBLOCK) {
+            int number = errno;
+            close(fd);
+            return system_error(error, "lock", "lock", number);
+        }
+        int64_t left = until - monotonic_ms();
+        if (left <= 0 || (stop != NULL && *stop)) {
+            close(fd);
+            return jobs_error_set(error, JOBS_BUSY, "another process is still working on this job");
+        }
+        if (pause_ms > left)
+            pause_ms = (long)left;
+        struct timespec pause = {.tv_sec = 0, .tv_nsec = pause_ms * 1000000L};
+        nanosleep(&pause, NULL);
+        if (pause_ms < 50)
+            pause_ms *= 2;
+    }
+    *out = fd;
+    return JOBS_OK;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int jobs__names_read(struct jobs__names *out, int folder, size_t max, struct jobs_error *error)
+{
+    *out = (struct jobs__names){0};
+    size_t capacity = 0;
+    int code = JOBS_OK;
+    DIR *stream = NULL;
+    int fd = open_again(folder, ".", O_RDONLY | O_DIRECTORY, 0); /* own position, own life */
+    if (fd < 0)
+        return system_error(error, "open", "a folder of the outbox", errno);
+    stream = fdopendir(fd);
+    if (stream == NULL) {
+        code = system_error(error, "read", "a folder of the outbox", errno);
+        close(fd);
+        return code;
+    }
+    for (;;) {
+        errno = 0;
+        struct dirent *entry = readdir(stream);
+        if (entry == NULL) {
+            if (errno != 0)
+                code = system_error(error, "read", "a folder of the outbox", errno);
+            break;
+        }
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (out->count == max) {
+            out->more = true;
+            break;
+        }
+        if (out->count == capacity) {
+            size_t bigger = capacity == 0 ? 16 : capacity * 2;
+            char **names = realloc(out->names, bigger * sizeof *names);
+            if (names == NULL) {
+                code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
+                break;
+            }
+            out->names = names;
+            capacity = bigger;
+        }
+        out->names[out->count] = strdup(entry->d_name);
+        if (out->names[out->count] == NULL) {
+            code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
+            break;
+        }
+        out->count++;
+    }
+    closedir(stream);
+    if (code)
+        jobs__names_free(out);
+    else if (out->count > 1)
+        qsort(out->names, out->count, sizeof *out->names, compare_names);
+    return code;
+}
+
+void jobs__names_free(struct jobs__names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->names[i]);
+    free(names->names);
+    *names = (struct jobs__names){0};
+}

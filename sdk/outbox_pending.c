@@ -1,0 +1,70 @@
+/* outbox_pending.c - outbox/pending/: one empty file an entry that waits, named CREATED_AT-ID, so that every write can
+ * say how many others wait without opening a single folder.
+ *
+ * The markers are a hint for counting and nothing else: what is sent is decided by the entries. Flush puts them right.
+ */
+#include "outbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void marker_name(char out[96], int64_t created_at, const char *id)
+{
+    snprintf(out, 96, "%" PRId64 "-%.64s", created_at, id);
+}
+
+int jobs__pending_add(int pending, int64_t created_at, const char *id, struct jobs_error *error)
+{
+    char name[96];
+    marker_name(name, created_at, id);
+    int fd;
+    do
+        fd = openat(pending, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return jobs_error_set(error, JOBS_SYSTEM, "cannot make a marker in the outbox's pending/: %s", strerror(errno));
+    close(fd);
+    return JOBS_OK;
+}
+
+void jobs__pending_remove(int pending, int64_t created_at, const char *id)
+{
+    char name[96];
+    marker_name(name, created_at, id);
+    unlinkat(pending, name, 0);
+}
+
+void jobs__pending_count(struct jobs_receipt *receipt, const char *state_dir, const char *except)
+{
+    char *path = NULL;
+    int root = -1, pending = -1;
+    struct jobs__names names = {0};
+    if (jobs__state_dir(&path, state_dir, NULL) || jobs__outbox_open(&root, path, false, NULL) ||
+        jobs__folder_open_in(&pending, root, "pending", false, NULL) ||
+        jobs__names_read(&names, pending, JOBS__PENDING_MAX, NULL))
+        goto out;
+    receipt->pending_more = names.more;
+    for (size_t i = 0; i < names.count; i++) {
+        char *end;
+        errno = 0;
+        int64_t created_at = strtoll(names.names[i], &end, 10);
+        if (errno != 0 || end == names.names[i] || *end != '-' || strlen(end + 1) != 64 || strcmp(end + 1, except) == 0)
+            continue;
+        if (receipt->pending_count == 0 || created_at < receipt->pending_oldest)
+            receipt->pending_oldest = created_at;
+        receipt->pending_count++;
+    }
+
+out:
+    jobs__names_free(&names);
+    if (pending >= 0)
+        close(pending);
+    if (root >= 0)
+        close(root);
+    free(path);
+}
