@@ -48,13 +48,13 @@ struct jobs__fact {
 
 struct jobs__entry {
     char id[65], author[65], job[65], channel[37];
-    char digest[65];        /* "" when the content is no handoff */
-    char digest_loose[65];  /* without requestedOutcome */
-    char supersedes[65];    /* what its payload names, or "" */
-    char replaces[65];      /* the event it was signed anew for, or "" */
-    char superseded_by[65]; /* set when that is known, or "" */
-    int64_t created_at;     /* the event's */
-    int64_t stored_at;      /* when it came into the folder */
+    char digest[65];          /* "" when the content is no handoff */
+    char digest_loose[65];    /* without requestedOutcome */
+    char supersedes[65];      /* what its payload names, or "" */
+    char replaces[65];        /* the event it was signed anew for, or "" */
+    char superseded_by[65];   /* set when that is known, or "" */
+    int64_t created_at;       /* the event's */
+    int64_t stored_at;        /* when it came into the folder */
     struct jobs_event *event; /* NULL when pruned */
     struct jobs__fact *facts;
     size_t fact_count;
@@ -100,7 +100,7 @@ struct jobs__folder {
     int fd;      /* outbox/NAME */
     int lock;    /* held while >= 0 */
     char name[65];
-    char *path; /* of the folder, for people */
+    char *path;                   /* of the folder, for people */
     struct jobs__entry **entries; /* oldest first */
     size_t count;
     size_t damaged;          /* files set aside that still lie there */
@@ -144,7 +144,9 @@ int jobs__folder_adopt(struct jobs__folder *folder, const struct jobs_event *fou
 
 /* --- outbox/pending/ (outbox_pending.c): one empty file an entry that waits, so that counting needs no search --- */
 
-#define JOBS__PENDING_MAX 1000
+#define JOBS__PENDING_MAX  1000
+#define JOBS__PENDING_NAME 96
+void jobs__pending_name(char out[JOBS__PENDING_NAME], int64_t created_at, const char *id);
 int jobs__pending_add(int pending, int64_t created_at, const char *id, struct jobs_error *error);
 void jobs__pending_remove(int pending, int64_t created_at, const char *id);
 /* Fills in the receipt's pending_*; `except` is not counted (may be ""). Silent when there is no outbox. */

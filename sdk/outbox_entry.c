@@ -320,12 +320,10 @@ static int read_fields(struct jobs__entry *entry, const json_t *root, const char
     if (!read_hex(entry->id, root, "event_id", false) || !read_hex(entry->author, root, "author", false) ||
         !read_hex(entry->job, root, "job", false) || !read_hex(entry->digest, root, "digest", true) ||
         !read_hex(entry->digest_loose, root, "digest_loose", true) ||
-        !read_hex(entry->supersedes, root, "supersedes", true) ||
-        !read_hex(entry->replaces, root, "replaces", true) ||
+        !read_hex(entry->supersedes, root, "supersedes", true) || !read_hex(entry->replaces, root, "replaces", true) ||
         !read_hex(entry->superseded_by, root, "superseded_by", true) ||
-        !read_text(entry->channel, sizeof entry->channel, root, "channel") ||
-        !jobs_channel_is_valid(entry->channel) || !read_integer(&entry->created_at, root, "created_at") ||
-        !read_integer(&entry->stored_at, root, "stored_at"))
+        !read_text(entry->channel, sizeof entry->channel, root, "channel") || !jobs_channel_is_valid(entry->channel) ||
+        !read_integer(&entry->created_at, root, "created_at") || !read_integer(&entry->stored_at, root, "stored_at"))
         return JOBS_INVALID;
     const json_t *relays = json_object_get(root, "relays");
     if (!json_is_array(relays))

@@ -67,8 +67,7 @@ static void take_verdict(struct jobs__fact *fact, const struct jobs__session_res
         if (fact->state == JOBS__RELAY_UNSEEN)
             break;
         fact->refused_for_time = result->refused_for_time;
-        fact->state =
-            result->refused_for_time || result->retryable ? JOBS__RELAY_PENDING : JOBS__RELAY_REJECTED;
+        fact->state = result->refused_for_time || result->retryable ? JOBS__RELAY_PENDING : JOBS__RELAY_REJECTED;
         return;
     case JOBS_NOT_REACHED:
         break;

@@ -218,7 +218,8 @@ static int64_t monotonic_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig_atomic_t *stop, struct jobs_error *error)
+int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig_atomic_t *stop,
+                    struct jobs_error *error)
 {
     *out = -1;
     int fd = open_again(folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, FILE_MODE);

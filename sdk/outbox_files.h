@@ -24,8 +24,8 @@ int jobs__folder_open_in(int *out, int parent, const char *name, bool make, stru
 int jobs__file_read(struct jobs__buffer *out, int folder, const char *name);
 
 /* Puts bytes under `name`, replacing what was there: temporary file, fsync, rename, fsync of the folder. On failure the
- * old file is untouched, unless *renamed says that only the folder's fsync failed. Needs the folder's lock: there is one
- * temporary name. */
+ * old file is untouched, unless *renamed says that only the folder's fsync failed. Needs the folder's lock: there is
+ * one temporary name. */
 #define JOBS__TEMPORARY ".new"
 int jobs__file_replace(int folder, const char *name, const char *bytes, size_t len, bool *renamed,
                        struct jobs_error *error);
@@ -35,7 +35,8 @@ int jobs__file_set_aside(int folder, const char *name, struct jobs_error *error)
 
 /* An exclusive flock on folder/lock, made when missing, awaited up to timeout_ms (0: not at all) or until *stop.
  * Returns JOBS_OK with *out the descriptor that holds it (close it to let go), JOBS_BUSY, or JOBS_SYSTEM. */
-int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig_atomic_t *stop, struct jobs_error *error);
+int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig_atomic_t *stop,
+                    struct jobs_error *error);
 
 /* fsync that survives EINTR; 0 or an errno. */
 int jobs__file_sync(int fd);

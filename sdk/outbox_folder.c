@@ -86,8 +86,8 @@ static enum kind_of_name classify(const char *name)
 }
 
 /* Reads one entry file. JOBS_INVALID: damaged, *why says how; JOBS_NOT_FOUND: gone meanwhile. */
-static int read_entry(struct jobs__entry **out, int folder, const char *folder_name, const char *file,
-                      const char **why, struct jobs_error *error)
+static int read_entry(struct jobs__entry **out, int folder, const char *folder_name, const char *file, const char **why,
+                      struct jobs_error *error)
 {
     struct jobs__buffer bytes = {.max = JOBS__ENTRY_FILE_MAX};
     char expected[65];
@@ -110,9 +110,9 @@ static int read_entry(struct jobs__entry **out, int folder, const char *folder_n
             code = jobs_error_set(error, JOBS_SYSTEM, "%s in the outbox was written by a newer version of this program",
                                   file);
     }
-    if (code == JOBS_OK && (strncmp(file, (*out)->id, 64) != 0 ||
-                            jobs__folder_name(expected, (*out)->author, (*out)->job) ||
-                            strcmp(expected, folder_name) != 0)) {
+    if (code == JOBS_OK &&
+        (strncmp(file, (*out)->id, 64) != 0 || jobs__folder_name(expected, (*out)->author, (*out)->job) ||
+         strcmp(expected, folder_name) != 0)) {
         *why = "it belongs elsewhere";
         code = JOBS_INVALID;
     }
@@ -360,8 +360,7 @@ struct jobs__entry *jobs__folder_newest(const struct jobs__folder *folder, bool 
                          (strcmp(other->supersedes, entry->id) == 0 || strcmp(other->replaces, entry->id) == 0);
         }
         /* They come oldest first and, of one time, lowest id first: a later one wins only by its time. */
-        if (!superseded && stands(entry, skip_rejected) &&
-            (newest == NULL || entry->created_at > newest->created_at))
+        if (!superseded && stands(entry, skip_rejected) && (newest == NULL || entry->created_at > newest->created_at))
             newest = entry;
     }
     return newest;

@@ -13,15 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static void marker_name(char out[96], int64_t created_at, const char *id)
+void jobs__pending_name(char out[JOBS__PENDING_NAME], int64_t created_at, const char *id)
 {
-    snprintf(out, 96, "%" PRId64 "-%.64s", created_at, id);
+    snprintf(out, JOBS__PENDING_NAME, "%" PRId64 "-%.64s", created_at, id);
 }
 
 int jobs__pending_add(int pending, int64_t created_at, const char *id, struct jobs_error *error)
 {
-    char name[96];
-    marker_name(name, created_at, id);
+    char name[JOBS__PENDING_NAME];
+    jobs__pending_name(name, created_at, id);
     int fd;
     do
         fd = openat(pending, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -34,8 +34,8 @@ int jobs__pending_add(int pending, int64_t created_at, const char *id, struct jo
 
 void jobs__pending_remove(int pending, int64_t created_at, const char *id)
 {
-    char name[96];
-    marker_name(name, created_at, id);
+    char name[JOBS__PENDING_NAME];
+    jobs__pending_name(name, created_at, id);
     unlinkat(pending, name, 0);
 }
 
