@@ -58,6 +58,7 @@ static void verdicts_become_states(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
         struct jobs__fact fact = {.state = verdicts[i].before};
+        fact.unseen_since = fact.state == JOBS__RELAY_UNSEEN ? NOW - 100 : 0;
         jobs__fact_update(&fact, &verdicts[i].result, NOW, 1);
         if (fact.state != verdicts[i].after)
             fail_msg("%s: %s", verdicts[i].name, jobs__relay_state_name(fact.state));
