@@ -72,7 +72,6 @@ static bool answer_from_disk(struct jobs__delivery *delivery, struct jobs__post 
     if (fact == NULL || (fact->state != JOBS__RELAY_CONFIRMED && fact->state != JOBS__RELAY_ACCEPTED))
         return false;
     post->recorded = true;
-    post->asked = jobs__session_asked(post->session);
     post->result.verdict = JOBS_DUPLICATE;
     post->result.read_back = fact->read_back;
     memcpy(post->result.message, fact->message, sizeof fact->message);

@@ -274,7 +274,7 @@ static void a_held_lock_is_awaited_no_longer_than_asked(void **state)
     jobs__folder_free(&theirs);
     assert_true(error.retryable);
     long ms = (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000;
-    assert_in_range(ms, 150, 1000);
+    assert_in_range(ms, 149, 1000); /* the wait counts whole milliseconds of its own clock */
     static const volatile sig_atomic_t stop = 1;
     char name[65];
     room_folder_name(name, JOB);
