@@ -76,6 +76,7 @@ struct jobs__session {
     void *context;
     int64_t start, deadline, connect_timeout;
     uint64_t random;
+    unsigned first_limit; /* of the questions; see session_query_request */
 
     /* the line */
     enum session_line line;

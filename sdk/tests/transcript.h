@@ -29,6 +29,7 @@ static struct {
     struct jobs_event *auth;    /* the last AUTH event */
     char filter[512];
     char subscription[65];
+    unsigned last_limit; /* of the last question */
     char challenge[2048];
     unsigned auths, closes;
     bool cannot_sign;
@@ -318,7 +319,14 @@ static inline void sends_request(const char *filter)
     int at = 0;
     if (sscanf(text, "[\"REQ\",\"%64[^\"]\",%n", t.subscription, &at) != 1 || at == 0)
         fail_msg("sends %s, not REQ", text);
-    text[s.len - 1] = '\0';
+    /* a limit that is another one each time, then what is asked */
+    char *limit = strstr(text, ",\"limit\":");
+    assert_non_null(limit);
+    unsigned number = (unsigned)strtoul(limit + 9, NULL, 10);
+    assert_in_range(number, 100, 499);
+    assert_int_not_equal(number, t.last_limit);
+    t.last_limit = number;
+    strcpy(limit, "}");
     assert_string_equal(text + at, filter);
 }
 
