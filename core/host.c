@@ -86,15 +86,20 @@ static bool is_international(const char *label, size_t len)
     return len >= 4 && strncasecmp(label, "xn--", 4) == 0;
 }
 
-/* Whether a character is written from right to left, or an Arabic number: all blocks that hold such characters. */
-static bool is_right_to_left(uint32_t c)
+struct bidi {
+    bool present; /* some label is written from right to left */
+    bool fits;    /* every label may stand beside such a one */
+};
+
+static void look_at_direction(struct bidi *bidi, const char *label, size_t len)
 {
-    return (c >= 0x590 && c <= 0x8ff) || c == 0x200f || (c >= 0xfb1d && c <= 0xfdff) || (c >= 0xfe70 && c <= 0xfeff) ||
-           (c >= 0x10800 && c <= 0x10fff) || (c >= 0x1e800 && c <= 0x1efff);
+    bool fits;
+    bidi->present = jobs__label_is_bidi(label, len, &fits) || bidi->present;
+    bidi->fits = bidi->fits && fits;
 }
 
-/* Round trip of one xn-- label. Sets *right_to_left when its name holds such a character. */
-static uint32_t round_trip(const char *label, size_t len, bool *right_to_left)
+/* Round trip of one xn-- label through Unicode. */
+static uint32_t round_trip(const char *label, size_t len, struct bidi *bidi)
 {
     if (len > LABEL_MAX)
         return BIT(JOBS__H409);
@@ -111,22 +116,11 @@ static uint32_t round_trip(const char *label, size_t len, bool *right_to_left)
         faults = JOBS__REFERENCE_NO_MEMORY;
     else if (code != IDN2_OK || strcmp(lower, again) != 0)
         faults = BIT(JOBS__H409);
-    for (size_t at = 0; faults == 0 && name[at] != '\0';) {
-        if (is_right_to_left(jobs__text_next(name, strlen(name), &at)))
-            *right_to_left = true;
-    }
+    else
+        look_at_direction(bidi, name, strlen(name));
     idn2_free(name);
     idn2_free(again);
     return faults;
-}
-
-/* Beside a label that is written from right to left, each ASCII label must begin with a letter and end with a letter or
- * digit (RFC 5893); libidn2 looks at one label at a time. */
-static bool fits_right_to_left(const char *label, size_t len)
-{
-    return len == 0 || is_international(label, len) ||
-           (label[0] != '_' && label[0] != '-' && !is_digit(label[0]) && label[len - 1] != '_' &&
-            label[len - 1] != '-');
 }
 
 static uint32_t name_faults(const char *host, size_t len)
@@ -134,7 +128,7 @@ static uint32_t name_faults(const char *host, size_t len)
     if (len > 0 && host[len - 1] == '.')
         len--;
     uint32_t faults = 0;
-    bool right_to_left = false, fits = true;
+    struct bidi bidi = {.fits = true};
     const char *label = host;
     size_t label_len = 0;
     for (size_t at = 0; at <= len; at += label_len + 1) {
@@ -147,10 +141,11 @@ static uint32_t name_faults(const char *host, size_t len)
         if (!plain)
             faults |= BIT(JOBS__H405);
         else if (is_international(label, label_len))
-            faults |= round_trip(label, label_len, &right_to_left);
-        fits = fits && fits_right_to_left(label, label_len);
+            faults |= round_trip(label, label_len, &bidi);
+        else
+            look_at_direction(&bidi, label, label_len);
     }
-    if (right_to_left && !fits)
+    if (bidi.present && !bidi.fits)
         faults |= BIT(JOBS__H409);
     /* label is the last one now: one that is a number makes others read the whole host as an IPv4 address. */
     bool number = label_len > 0;

@@ -28,4 +28,8 @@ const char *jobs__reference_advice(enum jobs__rule rule);
 /* host.c: the rules (H405, H408, H409) that what stands between // and the port breaks. */
 uint32_t jobs__host_faults(const char *host, size_t len);
 
+/* bidi.c: whether a label, in Unicode, holds text written from right to left; *fits says whether it may stand in a host
+ * that has such a label (RFC 5893, section 2). */
+bool jobs__label_is_bidi(const char *label, size_t len, bool *fits);
+
 #endif
