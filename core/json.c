@@ -383,8 +383,21 @@ static inline size_t skip_plain(const char *text, size_t len, size_t at)
     return at;
 }
 
+/* What has been told of one string: each kind of fault is told of once. */
+struct told {
+    bool encoding, surrogate, control;
+};
+
+static bool fault_once(struct parser *p, bool *told, enum jobs__rule rule, const char *what)
+{
+    if (*told)
+        return true;
+    *told = true;
+    return fault(p, rule, p->at, what);
+}
+
 /* Reads the escape at p->at (a backslash). */
-static int read_escape(struct parser *p)
+static int read_escape(struct parser *p, struct told *told)
 {
     size_t left = p->len - p->at;
     const char *s = p->text + p->at;
@@ -414,7 +427,8 @@ static int read_escape(struct parser *p)
         uint32_t low = unit < 0xdc00 && left >= 12 && s[6] == '\\' && s[7] == 'u' ? hex_four(s + 8) : 0;
         if (low >= 0xdc00 && low < 0xe000)
             step = 12;
-        else if (!fault(p, JOBS__H107, p->at, "a surrogate escape must be one half of a pair, high then low"))
+        else if (!fault_once(p, &told->surrogate, JOBS__H107,
+                             "a surrogate escape must be one half of a pair, high then low"))
             return JOBS_INVALID;
     }
     p->at += step;
@@ -426,6 +440,7 @@ static int read_string(struct parser *p, uint32_t *index)
 {
     size_t start = p->at++;
     bool escaped = false;
+    struct told told = {false};
     for (;;) {
         p->at = skip_plain(p->text, p->len, p->at);
         if (p->at >= p->len)
@@ -435,16 +450,17 @@ static int read_string(struct parser *p, uint32_t *index)
             break;
         if (c == '\\') {
             escaped = true;
-            int code = read_escape(p);
+            int code = read_escape(p, &told);
             if (code != JOBS_OK)
                 return code;
         } else if (c >= 0x80) {
             size_t step = jobs__text_sequence(p->text + p->at, p->len - p->at);
-            if (step == 0 && !fault(p, JOBS__H102, p->at, "the input must be valid UTF-8"))
+            if (step == 0 && !fault_once(p, &told.encoding, JOBS__H102, "the input must be valid UTF-8"))
                 return JOBS_INVALID;
             p->at += step > 0 ? step : 1;
         } else {
-            if (!fault(p, JOBS__H104, p->at, "a control character within a string must be written as an escape"))
+            if (!fault_once(p, &told.control, JOBS__H104,
+                            "a control character within a string must be written as an escape"))
                 return JOBS_INVALID;
             p->at++;
         }

@@ -54,8 +54,11 @@ static uint32_t authority_faults(const char *text, size_t len)
         len -= (size_t)(at_sign + 1 - text);
         text = at_sign + 1;
     }
-    const char *bracket = len > 0 && text[0] == '[' ? memchr(text, ']', len) : NULL;
-    size_t host_len = bracket != NULL ? (size_t)(bracket + 1 - text) : 0;
+    size_t host_len = 0;
+    if (len > 0 && text[0] == '[') {
+        const char *bracket = memchr(text, ']', len);
+        host_len = bracket != NULL ? (size_t)(bracket + 1 - text) : len;
+    }
     while (host_len < len && text[host_len] != ':')
         host_len++;
     faults |= jobs__host_faults(text, host_len);
