@@ -28,7 +28,8 @@ function(jobs_library room)
   set_target_properties(jobs-${room}-static PROPERTIES EXPORT_NAME ${room}-static)
 endfunction()
 
-# Every tests/test_NAME.c of the room is one cmocka program and one CTest test ROOM-NAME.
+# Every tests/test_NAME.c of the room is one cmocka program and one CTest test ROOM-NAME. One called NAME_memory gets to
+# define __wrap_malloc and the like, which our own objects then call, and no shared library does.
 function(jobs_tests room)
   cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/test_*.c)
@@ -40,6 +41,9 @@ function(jobs_tests room)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${target} PRIVATE JOBS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" JOBS_BINARY_DIR="${PROJECT_BINARY_DIR}")
     target_link_libraries(${target} PRIVATE ${ARG_LINKS} PkgConfig::CMOCKA)
+    if(target MATCHES "_memory$")
+      target_link_options(${target} PRIVATE LINKER:--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup)
+    endif()
     add_test(NAME ${target} COMMAND ${target})
     set_tests_properties(${target} PROPERTIES TIMEOUT 120)
   endforeach()

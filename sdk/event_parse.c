@@ -71,9 +71,10 @@ static bool has_good_value(struct jobs__event_shape *shape, const struct jobs__j
 int jobs__event_shape(struct jobs__event_shape *shape, const struct jobs__json *doc, uint32_t object,
                       struct jobs_error *error)
 {
+    int code = JOBS_OK;
+    memset(shape, 0, sizeof *shape);
     if (doc->values[object].type != JOBS__JSON_OBJECT)
         return jobs_error_set(error, JOBS_INVALID, "an event must be a JSON object");
-    memset(shape, 0, sizeof *shape);
     uint32_t name = object + 1;
     for (uint32_t i = 0; i < doc->values[object].count; i++) {
         for (int m = 0; m < JOBS__EVENT_MEMBERS; m++)
@@ -83,13 +84,16 @@ int jobs__event_shape(struct jobs__event_shape *shape, const struct jobs__json *
     }
     for (int m = 0; m < JOBS__EVENT_MEMBERS; m++) {
         uint32_t index = shape->members[m];
+        shape->good[m] = index != 0 && doc->values[index].type == members[m].type && has_good_value(shape, doc, m);
+        if (shape->good[m] || code != JOBS_OK)
+            continue;
         if (index == 0)
-            return jobs_error_set(error, JOBS_INVALID, "the event has no `%s`", members[m].name);
-        if (doc->values[index].type != members[m].type || !has_good_value(shape, doc, m))
-            return jobs_error_set(error, JOBS_INVALID, "the event's `%s` must be %s", members[m].name,
-                                  members[m].wanted);
+            code = jobs_error_set(error, JOBS_INVALID, "the event has no `%s`", members[m].name);
+        else
+            code =
+                jobs_error_set(error, JOBS_INVALID, "the event's `%s` must be %s", members[m].name, members[m].wanted);
     }
-    return JOBS_OK;
+    return code;
 }
 
 static void copy_hex(char *out, const struct jobs__json *doc, uint32_t index)
@@ -116,13 +120,15 @@ static int fill(struct jobs_event *event, const struct jobs__event_shape *shape,
         for (uint32_t v = 0; v < doc->values[tag].count; v++) {
             jobs__buffer_clear(text);
             jobs__json_string(doc, tag + 1 + v, text);
+            if (text->failed)
+                return JOBS_NO_MEMORY;
             jobs__event_tag_value(event, text->bytes, text->len);
         }
         tag = doc->values[tag].after;
     }
     jobs__buffer_add(&event->content, "", 0);
     jobs__json_string(doc, shape->members[JOBS__EVENT_CONTENT], &event->content);
-    if (text->failed || event->content.failed || jobs__event_tags_end(event) != JOBS_OK)
+    if (event->content.failed || jobs__event_tags_end(event) != JOBS_OK)
         return JOBS_NO_MEMORY;
     int code = jobs__event_hash(event);
     return code == JOBS_OK ? jobs__event_write(event) : code;

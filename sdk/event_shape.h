@@ -19,6 +19,7 @@ enum jobs__event_member {
 
 struct jobs__event_shape {
     uint32_t members[JOBS__EVENT_MEMBERS]; /* indexes into the document */
+    bool good[JOBS__EVENT_MEMBERS];        /* there, and of the right shape; all of them on success */
     int64_t created_at;
     int64_t kind;
     size_t tag_values; /* strings of all tags together */

@@ -13,6 +13,47 @@ extern "C" {
 JOBS_PUBLIC JOBS_MUST_USE int jobs_read_event(struct jobs_event **out, const char *event_id,
                                               const struct jobs_client_options *options, struct jobs_error *error);
 
+/* --- very many events: verify --- */
+
+#define JOBS_EVENT_LINE_MAX ((size_t)1048576) /* bytes of one event; longer ones are malformed */
+
+enum jobs_verified_event {
+    JOBS_VERIFIED_VALID,
+    JOBS_VERIFIED_MALFORMED,
+    JOBS_VERIFIED_BAD_ID,
+    JOBS_VERIFIED_BAD_SIGNATURE
+};
+JOBS_PUBLIC const char *jobs_verified_name(enum jobs_verified_event event); /* "valid" ... "bad_signature" */
+
+enum jobs_card {
+    JOBS_CARD_UNKNOWN, /* the event is not valid, or of another kind than 43004 */
+    JOBS_CARD_YES,
+    JOBS_CARD_NO
+};
+
+struct jobs_verified {
+    enum jobs_verified_event event;
+    enum jobs_card card;
+    char id[65];        /* what the event says its id is; "" when it says none */
+    int32_t kind;       /* -1 when it says none */
+    const char *rule;   /* of docs/protocol: why it is no card; else NULL */
+    const char *reason; /* one sentence: why it is not valid, or no card; NULL when there is nothing to say. Lives until
+                           the next check or the verifier's end */
+};
+
+/* Checks events one after the other: shape, id, signature, and whether a handoff is a card. It keeps its memory and the
+ * parsed keys of the last 256 authors, so that a steady stream allocates nothing. One a thread: verifiers share
+ * nothing.
+ */
+struct jobs_verifier;
+JOBS_PUBLIC JOBS_MUST_USE int jobs_verifier_new(struct jobs_verifier **out); /* JOBS_OK or JOBS_NO_MEMORY */
+JOBS_PUBLIC void jobs_verifier_free(struct jobs_verifier *verifier);         /* NULL-safe */
+
+/* One event as JSON of len bytes (a line, its end left out). Returns JOBS_OK, whatever the verdict, or JOBS_NO_MEMORY.
+ */
+JOBS_PUBLIC JOBS_MUST_USE int jobs_verifier_check(struct jobs_verified *out, struct jobs_verifier *verifier,
+                                                  const char *json, size_t len);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,13 @@
+/* verify_preimage.h - the bytes an id is the hash of, straight from an event's own bytes where they are spelled as
+ * NIP-01 spells them already. */
+#ifndef JOBS_VERIFY_PREIMAGE_H
+#define JOBS_VERIFY_PREIMAGE_H
+
+#include "event_shape.h"
+
+/* Appends the preimage of the event found in the document; scratch is memory to decode into. What fails shows in the
+ * buffers' `failed`. */
+void jobs__preimage_of_shape(struct jobs__buffer *out, const struct jobs__event_shape *shape,
+                             const struct jobs__json *doc, struct jobs__buffer *scratch);
+
+#endif
