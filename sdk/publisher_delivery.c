@@ -58,6 +58,7 @@ static int open_session(struct jobs__delivery *delivery, struct jobs__post *post
         .connect_timeout = jobs__connect_timeout_ms(options),
         .read_back = !options->skip_read_back,
         .seed = seed,
+        .maybe_sent = delivery->maybe_sent,
         .ask_filter = delivery->ask || post->proof_only ? filter : NULL,
         .sign_auth = options->key != NULL ? sign_auth : NULL,
         .context = post,

@@ -402,6 +402,7 @@ int jobs__session_new(struct jobs__session **out, const struct jobs__session_opt
     s->random = options->seed;
     s->first_limit = (unsigned)(options->seed % 400);
     s->read_back = options->read_back;
+    s->maybe_sent = options->maybe_sent;
     s->sign_auth = options->sign_auth;
     s->context = options->context;
     s->result.read_back = JOBS_NOT_ASKED;
@@ -458,7 +459,7 @@ void jobs__session_send(struct jobs__session *session, const struct jobs_event *
     size_t len;
     const char *json = jobs_event_json(event, &len);
     s->event = event;
-    s->maybe_sent = maybe_sent;
+    s->maybe_sent = s->maybe_sent || maybe_sent;
     if (s->phase == PHASE_HOLD)
         s->decide_due = false;
     jobs__buffer_text(&s->event_frame, "[\"EVENT\",");

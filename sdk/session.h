@@ -20,6 +20,8 @@ struct jobs__session_options {
     int64_t connect_timeout; /* ms: each dial */
     bool read_back;          /* ask after OK true */
     uint64_t seed;           /* of the retries' jitter */
+    bool maybe_sent; /* an earlier process may have sent what will be given: as in send, but known in time for an
+                        end before that */
     /* Fetch one event (job check) instead of publishing: its id, 64 lower-case hex, or NULL. After AUTH as needed, REQ
      * by id; DONE when found, or EOSE came without it. */
     const char *fetch_id;

@@ -44,6 +44,8 @@ void session_refused(struct jobs__session *s, int64_t now, bool by_id)
         s->cleared++;
     if (could_be_there && s->event != NULL)
         session_query_begin(s, now, ASK_REFUSAL);
+    else if (could_be_there) /* nobody has said yet what to ask for */
+        session_give_up(s, false, s->refusal.denied, "");
     else
         session_reject(s, JOBS_NOT_ASKED);
 }

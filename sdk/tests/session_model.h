@@ -7,7 +7,8 @@
  *
  * An honest relay answers every attempt at most once, keeps what it said OK true to, does not keep what it refused with
  * its id, and tells the truth when it answers a question. Everything else it may do, and a dishonest one may do that
- * too.
+ * too. Some relays mend at a moment: from then on they do everything right, and what was not refused before has to
+ * arrive.
  */
 #ifndef SESSION_MODEL_H
 #define SESSION_MODEL_H
@@ -21,9 +22,11 @@
 #define MODEL_SENDS_MAX 200
 #define MODEL_DIALS_MAX 400
 #define MODEL_STEPS_MAX 50000
+#define MODEL_ENOUGH    25000 /* ms in which a relay that does everything right is reached, whatever was before */
 
-/* Made once: real events and what a liar makes of one. */
+/* Made once: real events and what a liar makes of one. And what has been seen, so that nobody explores in vain. */
 struct model_world {
+    unsigned long verdicts[5], mended;
     const struct jobs_event *event, *earlier;
     char *event_json, *earlier_json, *forged_json;
     char event_frame[4096];
@@ -37,7 +40,7 @@ enum model_fate { /* of one attempt */
 };
 
 struct model {
-    const struct model_world *world;
+    struct model_world *world;
     unsigned (*choose)(void *context, unsigned n); /* 0 … n-1; 0 is the tamest */
     void *context;
     const char *broken; /* the invariant, NULL while all hold */
@@ -46,12 +49,13 @@ struct model {
     struct jobs__session *session;
     struct jobs__engine *engine;
     int64_t now, start, deadline;
-    bool honest, maybe_sent, given, fetch;
+    bool honest, maybe_sent, given, settled, fetch;
 
     /* the truth */
     bool stored;
     int64_t stored_at; /* when it will be, or INT64_MAX */
     bool ever_ok, ever_given, refused_for_good;
+    int64_t mends_at, given_at;
 
     /* the line */
     bool dialing, up, explaining;
@@ -83,8 +87,10 @@ static inline int model_sign(void *context, const char *url, const char *challen
     struct model *m = context;
     (void)url;
     (void)challenge;
-    if (model_choose(m, 50) == 49)
+    if (model_choose(m, 50) == 49) {
+        m->refused_for_good = true;
         return JOBS_BAD_KEY;
+    }
     snprintf(m->auth_id, sizeof m->auth_id, "%064x", 0xa0000000U + ++m->auths);
     memcpy(id, m->auth_id, sizeof m->auth_id);
     *json = "{}";
@@ -102,6 +108,8 @@ static inline void model_keep(struct model *m)
 
 static inline void model_advance(struct model *m, int64_t to)
 {
+    if (m->now < m->mends_at && to > m->mends_at) /* that moment is not slept through */
+        to = m->mends_at;
     m->now = to > m->now ? to : m->now;
     if (m->now >= m->stored_at)
         model_keep(m);
@@ -156,7 +164,7 @@ static inline void model_dial_fails(struct model *m)
         unsigned which = model_choose(m, 8);
         closed.status = statuses[which];
         closed.retry_after = model_choose(m, 4) == 3 ? (int)model_choose(m, 100) : 0;
-        m->refused_for_good = m->refused_for_good || which >= 4;
+        m->refused_for_good = m->refused_for_good || which >= 4 || closed.retry_after > 3;
     }
     m->refused_for_good = m->refused_for_good || closed.ending == JOBS__END_TLS ||
                           closed.ending == JOBS__END_NO_ADDRESS || closed.ending == JOBS__END_NOT_WEBSOCKET;
@@ -230,6 +238,19 @@ static inline void model_answers_event(struct model *m)
     model_says(m, text);
 }
 
+static inline void model_tells(struct model *m) /* the truth, about the question that is out */
+{
+    char text[8192];
+    snprintf(text, sizeof text, "[\"EVENT\",\"%s\",%s]", m->subscription, m->world->event_json);
+    if (m->stored) {
+        m->ever_given = true;
+        model_says(m, text);
+    }
+    snprintf(text, sizeof text, "[\"EOSE\",\"%s\"]", m->subscription);
+    m->subscription[0] = '\0';
+    model_says(m, text);
+}
+
 static inline void model_answers_question(struct model *m)
 {
     static const char *const words[] = {"error: x",
@@ -253,12 +274,8 @@ static inline void model_answers_question(struct model *m)
         model_says(m, text);
         return;
     } else {
-        if (m->stored) {
-            snprintf(text, sizeof text, "[\"EVENT\",\"%s\",%s]", m->subscription, m->world->event_json);
-            m->ever_given = true;
-            model_says(m, text);
-        }
-        snprintf(text, sizeof text, "[\"EOSE\",\"%s\"]", m->subscription);
+        model_tells(m);
+        return;
     }
     m->subscription[0] = '\0';
     model_says(m, text);
@@ -268,8 +285,8 @@ static inline void model_chatters(struct model *m)
 {
     static const char *const frames[] = {
         "[\"NOTICE\",\"hello\"]",
-        "[\"EOSE\",\"jobs-1\"]",
-        "[\"CLOSED\",\"jobs-1\",\"error: x\"]",
+        "[\"EOSE\",\"another\"]",
+        "[\"CLOSED\",\"another\",\"error: x\"]",
         "[\"OK\",\"2222222222222222222222222222222222222222222222222222222222222222\",true,\"\"]",
         "[\"OK\",\"\",\"true\",\"\"]",
         "[[[[[[[",
@@ -317,6 +334,26 @@ static inline void model_speaks(struct model *m)
     }
 }
 
+/* A relay that has mended: the right answer to whatever is out. */
+static inline void model_serves(struct model *m)
+{
+    char text[256];
+    if (m->auth_out) {
+        m->auth_out = false;
+        snprintf(text, sizeof text, "[\"OK\",\"%s\",true,\"\"]", m->auth_id);
+        model_says(m, text);
+    } else if (m->unanswered) {
+        m->unanswered = false;
+        m->ever_ok = true;
+        snprintf(text, sizeof text, "[\"OK\",\"%s\",true,\"%s\"]", jobs_event_id(m->world->event),
+                 m->stored ? "duplicate:" : "");
+        model_keep(m);
+        model_says(m, text);
+    } else if (m->subscription[0] != '\0') {
+        model_tells(m);
+    }
+}
+
 /* --- the invariants --- */
 
 static inline void model_receives(struct model *m, const struct jobs__step *step)
@@ -361,6 +398,9 @@ static inline void model_judges(struct model *m)
 {
     const struct jobs__session_result *r = jobs__session_result(m->session);
     bool there = r->verdict == JOBS_ACCEPTED || r->verdict == JOBS_DUPLICATE;
+    if (m->trace)
+        fprintf(stderr, "       %s, %s: %s\n", jobs_verdict_name(r->verdict), jobs_read_back_name(r->read_back),
+                r->message);
     if (!r->done)
         model_broke(m, "is over without a verdict");
     if (there && !m->ever_given && !(m->ever_ok && m->sends > 0))
@@ -381,6 +421,12 @@ static inline void model_judges(struct model *m)
         model_broke(m, "counts other attempts than were made");
     if (!model_is_one_line(r->message) || !model_is_one_line(r->hint))
         model_broke(m, "the message is not one line");
+    bool in_time = m->mends_at <= m->deadline - MODEL_ENOUGH && m->given && m->given_at <= m->mends_at;
+    if (in_time && m->now >= m->mends_at && m->honest && !m->refused_for_good && !m->settled && !m->fetch) {
+        m->world->mended++;
+        if (!there)
+            model_broke(m, "the relay did everything right for long enough, and it is not there");
+    }
     if (m->now > m->deadline + 60000)
         model_broke(m, "goes on after the deadline");
 }
@@ -392,10 +438,12 @@ static inline void model_decides(struct model *m)
     if (m->given || what == 7)
         return;
     if (what == 6) {
+        m->settled = true;
         jobs__session_settle(m->session, JOBS_UNCLEAR, JOBS_NOT_ASKED, "settled by the owner");
         return;
     }
     m->given = true;
+    m->given_at = m->now;
     jobs__session_send(m->session, m->world->event, m->maybe_sent);
 }
 
@@ -406,11 +454,20 @@ static inline void model_waits(struct model *m, const struct jobs__step *step)
     if (step->at > m->deadline)
         model_broke(m, "waits beyond the deadline");
     int64_t left = step->at > m->now ? step->at - m->now : 1;
+    if (m->now >= m->mends_at) {
+        bool owes = m->dialing || m->auth_out || m->unanswered || m->subscription[0] != '\0';
+        model_advance(m, owes && left > 20 ? m->now + 20 : step->at);
+        if (m->dialing)
+            model_opens(m);
+        else if (m->up)
+            model_serves(m);
+        return;
+    }
     unsigned what = model_choose(m, 10);
     if (what == 0) {
         model_advance(m, step->at);
     } else if (what == 9) { /* stopped and resumed, or slow; something may have come meanwhile */
-        model_advance(m, step->at + model_choose(m, 60000));
+        model_advance(m, step->at + (int64_t)model_choose(m, 60000));
         if (m->up && model_choose(m, 2) == 1)
             model_speaks(m);
     } else if (what == 8) {
@@ -460,7 +517,7 @@ static inline bool model_step(struct model *m) /* false when it is over */
         if (++m->dials > MODEL_DIALS_MAX)
             model_broke(m, "dials without end");
         m->dialing = true;
-        if (model_choose(m, 4) == 3)
+        if (model_choose(m, 4) == 3 && m->now < m->mends_at)
             model_dial_fails(m);
         break;
     case JOBS__WANT_SEND:
@@ -484,7 +541,7 @@ static inline bool model_step(struct model *m) /* false when it is over */
 }
 
 /* One conversation. NULL, or the invariant that was broken. */
-static inline const char *model_run(const struct model_world *world, unsigned (*choose)(void *context, unsigned n),
+static inline const char *model_run(struct model_world *world, unsigned (*choose)(void *context, unsigned n),
                                     void *context)
 {
     struct model m = {.world = world, .choose = choose, .context = context, .stored_at = INT64_MAX};
@@ -496,6 +553,7 @@ static inline const char *model_run(const struct model_world *world, unsigned (*
     m.stored = (m.maybe_sent || m.fetch) && model_choose(&m, 2) == 1;
     const int64_t timeout = 500 + (int64_t)model_choose(&m, 30000);
     m.deadline = m.start + timeout;
+    m.mends_at = model_choose(&m, 2) == 1 ? m.start + (int64_t)model_choose(&m, 6000) : INT64_MAX;
     const struct jobs__session_options options = {
         .auth_url = "wss://relay.example",
         .start = m.start,
@@ -503,6 +561,7 @@ static inline const char *model_run(const struct model_world *world, unsigned (*
         .connect_timeout = 15000,
         .read_back = model_choose(&m, 3) != 2,
         .seed = model_choose(&m, 1000),
+        .maybe_sent = m.maybe_sent,
         .fetch_id = m.fetch ? jobs_event_id(world->event) : NULL,
         .ask_filter = model_choose(&m, 3) != 2 ? world->filter : NULL,
         .sign_auth = model_sign,
@@ -514,6 +573,7 @@ static inline const char *model_run(const struct model_world *world, unsigned (*
     while (m.broken == NULL && model_step(&m))
         ;
     model_judges(&m);
+    world->verdicts[jobs__session_result(m.session)->verdict]++;
     if (m.broken == NULL) { /* what comes after the end changes nothing */
         const struct jobs__session_result before = *jobs__session_result(m.session);
         m.up = true;

@@ -27,7 +27,7 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
 static void the_promise_holds(void **state)
 {
     (void)state;
-    struct model_world world;
+    struct model_world world = {0};
     model_world_make(&world);
     uint64_t first = number_from("JOBS_MODEL_SEED", 1), runs = number_from("JOBS_MODEL_RUNS", 20000);
     unsigned broken = 0;
@@ -42,6 +42,12 @@ static void the_promise_holds(void **state)
     }
     print_message("%llu conversations from seed %llu, %u broken promises\n", (unsigned long long)runs,
                   (unsigned long long)first, broken);
+    for (enum jobs_verdict v = JOBS_ACCEPTED; v <= JOBS_UNCLEAR; v++) {
+        print_message("  %s: %lu\n", jobs_verdict_name(v), world.verdicts[v]);
+        assert_true(runs < 1000 || world.verdicts[v] > 0);
+    }
+    print_message("  that had to arrive: %lu\n", world.mended);
+    assert_true(runs < 1000 || world.mended > 0);
     model_world_free(&world);
     assert_int_equal(broken, 0);
 }
