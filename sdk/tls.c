@@ -40,6 +40,8 @@ static void note(const SSL *ssl, int where, int value)
         SSL_set_tlsext_host_name((SSL *)(uintptr_t)ssl, NULL);
     if ((where & SSL_CB_READ_ALERT) == SSL_CB_READ_ALERT && (value >> 8) == SSL3_AL_FATAL)
         tls->alert = value & 0xff;
+    if ((where & SSL_CB_CONNECT_EXIT) == SSL_CB_CONNECT_EXIT && value <= 0 && tls->error == 0)
+        tls->error = ERR_peek_error(); /* libwebsockets empties the queue before it tells us */
 }
 
 static bool set_host(struct jobs__tls *tls, const struct jobs__url *url)
@@ -98,6 +100,7 @@ void jobs__tls_start(struct jobs__tls *tls)
 {
     tls->verify_error = 0;
     tls->alert = 0;
+    tls->error = 0;
     ERR_clear_error();
 }
 
@@ -116,19 +119,17 @@ static const char *verify_text(int error)
     return X509_verify_cert_error_string(error);
 }
 
-const char *jobs__tls_fault(struct jobs__tls *tls)
+const char *jobs__tls_fault(const struct jobs__tls *tls)
 {
-    unsigned long error = ERR_peek_error();
-    ERR_clear_error();
     if (tls->verify_error != 0)
         return verify_text(tls->verify_error);
     if (tls->alert == SSL_AD_PROTOCOL_VERSION)
         return "the relay speaks no TLS 1.2 or newer";
     if (tls->alert != 0)
         return SSL_alert_desc_string_long(tls->alert);
-    if (ERR_GET_LIB(error) != ERR_LIB_SSL)
+    if (ERR_GET_LIB(tls->error) != ERR_LIB_SSL)
         return NULL;
-    switch (ERR_GET_REASON(error)) {
+    switch (ERR_GET_REASON(tls->error)) {
     case SSL_R_UNEXPECTED_EOF_WHILE_READING:
         return NULL;
     case SSL_R_WRONG_VERSION_NUMBER:
@@ -140,6 +141,6 @@ const char *jobs__tls_fault(struct jobs__tls *tls)
     default:
         break;
     }
-    const char *reason = ERR_reason_error_string(error);
+    const char *reason = ERR_reason_error_string(tls->error);
     return reason != NULL ? reason : "the TLS handshake failed";
 }

@@ -9,9 +9,10 @@
 /* One relay's TLS settings, for any number of connections to it. */
 struct jobs__tls {
     SSL_CTX *context;
-    bool numeric;     /* the host is an address: it is checked as one, and never named in SNI */
-    int verify_error; /* of the last handshake: an X509_V_ERR_..., or 0 */
-    int alert;        /* of the last handshake: the alert the relay sent, or 0 */
+    bool numeric;        /* the host is an address: it is checked as one, and never named in SNI */
+    int verify_error;    /* of the last handshake: an X509_V_ERR_..., or 0 */
+    int alert;           /* of the last handshake: the alert the relay sent, or 0 */
+    unsigned long error; /* of the last handshake: OpenSSL's, or 0 */
 };
 
 /* TLS 1.2 or newer, ALPN left to the connection, certificate checked against ca_file (or the system's certificates) and
@@ -24,8 +25,7 @@ void jobs__tls_start(struct jobs__tls *tls); /* before a handshake: forgets the 
 /* From the verify callback, once a certificate. */
 void jobs__tls_verified(struct jobs__tls *tls, X509_STORE_CTX *store, int ok);
 
-/* Why the handshake that just ended failed, from what was noted and OpenSSL's error queue, which is emptied. NULL when
- * the connection just went away, which is not TLS's fault. */
-const char *jobs__tls_fault(struct jobs__tls *tls);
+/* Why the last handshake failed; NULL when the connection just went away, which is not TLS's fault. */
+const char *jobs__tls_fault(const struct jobs__tls *tls);
 
 #endif

@@ -100,7 +100,7 @@ static bool said_something(const struct jobs__wire *wire, struct lws *lws)
     struct tcp_info info = {0};
     socklen_t len = sizeof(info);
     return !wire->url.secure && !wire->proxy.used &&
-           getsockopt(lws_get_socket_fd(lws), IPPROTO_TCP, TCP_INFO, &info, &len) == 0 && info.tcpi_bytes_received > 0;
+           getsockopt(lws_get_socket_fd(lws), IPPROTO_TCP, TCP_INFO, &info, &len) == 0 && info.tcpi_bytes_received > 1; /* its FIN counts as one */
 }
 
 /* In the words libwebsockets has for its own callers, and ours for it. */

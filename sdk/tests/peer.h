@@ -18,6 +18,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,10 @@ static inline int peer_read_frame(int fd, char **out, size_t *len)
 static inline void *peer_serve(void *argument)
 {
     struct peer *peer = argument;
+    sigset_t pipe; /* OpenSSL's server would raise it; the client must not need this */
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     for (;;) {
         int fd = accept(peer->listener, NULL, NULL);
         if (fd < 0)
@@ -267,8 +272,8 @@ struct probe {
     unsigned redials;
 
     int64_t start, opened_at, closed_at, done_at;
-    bool dialled, explaining;
-    unsigned opened, closed, explained, frames, sent;
+    bool explaining;
+    unsigned dials, opened, closed, explained, frames, sent;
     struct jobs__opened last_opened;
     struct jobs__closed last_closed;
     char text[512], frame[256], body[5000];
@@ -316,20 +321,17 @@ static inline struct jobs__step probe_next(struct jobs__engine *engine, int64_t 
     struct jobs__step step = {.want = JOBS__WANT_WAIT, .at = probe->start + probe->life_ms};
     bool open = probe->opened > probe->closed;
     bool enough = probe->enough != 0 && probe->frames >= probe->enough;
-    if (probe->closed > 0 && !open && probe->redials > 0) {
-        probe->redials--;
-        probe->dialled = false;
-    }
-    if (!probe->dialled) {
-        probe->dialled = true;
+    bool over = probe->closed == probe->dials;
+    if (over && (probe->dials == 0 || probe->redials > 0)) {
+        probe->redials -= probe->dials > 0;
+        probe->dials++;
         step.want = JOBS__WANT_DIAL;
         step.at = now + probe->connect_ms;
     } else if (probe->explain && probe->closed > 0 && !probe->explaining) {
         probe->explaining = true;
         step.want = JOBS__WANT_EXPLAIN;
         step.at = now + probe->connect_ms;
-    } else if (now >= step.at || enough || (probe->closed > probe->opened + 0 && !probe->explain) ||
-               (probe->opened > 0 && probe->closed == probe->opened) || probe->explained > 0) {
+    } else if (now >= step.at || enough || (over && !probe->explain) || probe->explained > 0) {
         step.want = JOBS__WANT_DONE;
         probe->done_at = now;
     } else if (open && probe->sends != NULL && probe->sends[probe->sent] != NULL) {
