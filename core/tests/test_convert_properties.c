@@ -32,9 +32,9 @@ static size_t below(size_t n)
 }
 
 /* What must never come out; each is strewn into texts, and some into references. */
-static const char *const poison[] = {"/srv/private/x.c", "~/keys.txt",  "a/../../b",       "file:///etc/passwd",
+static const char *const poison[] = {"/srv/private/x.c", "~/keys.txt",  "a/../../b",      "file:///etc/passwd",
                                      "C:\\Users\\me",    "SR-0BADF00D", "/opt/agent/repo"};
-static const char *const forbidden[] = {"/srv/",       "~/",          "../",         "file:",      "C:\\",
+static const char *const forbidden[] = {"/srv/",       "~/",          "../",        "file:",      "C:\\",
                                         "SR-0BADF00D", "SR-3BA0DEA8", "/opt/agent", "/etc/passwd"};
 static const char *const words[] = {"completed_owned",
                                     "completed_diagnostic",
