@@ -10,16 +10,17 @@
 
 static const struct {
     const char *name;
+    size_t name_len;
     enum jobs__json_type type;
     const char *wanted;
 } members[JOBS__EVENT_MEMBERS] = {
-    [JOBS__EVENT_ID] = {"id", JOBS__JSON_STRING, "64 lower-case hex digits"},
-    [JOBS__EVENT_AUTHOR] = {"pubkey", JOBS__JSON_STRING, "64 lower-case hex digits"},
-    [JOBS__EVENT_CREATED_AT] = {"created_at", JOBS__JSON_NUMBER, "an integer of 0 to 2^53-1"},
-    [JOBS__EVENT_KIND] = {"kind", JOBS__JSON_NUMBER, "an integer of 0 to 65535"},
-    [JOBS__EVENT_TAGS] = {"tags", JOBS__JSON_ARRAY, "an array of non-empty arrays of strings"},
-    [JOBS__EVENT_CONTENT] = {"content", JOBS__JSON_STRING, "a string"},
-    [JOBS__EVENT_SIGNATURE] = {"sig", JOBS__JSON_STRING, "128 lower-case hex digits"},
+    [JOBS__EVENT_ID] = {"id", 2, JOBS__JSON_STRING, "64 lower-case hex digits"},
+    [JOBS__EVENT_AUTHOR] = {"pubkey", 6, JOBS__JSON_STRING, "64 lower-case hex digits"},
+    [JOBS__EVENT_CREATED_AT] = {"created_at", 10, JOBS__JSON_NUMBER, "an integer of 0 to 2^53-1"},
+    [JOBS__EVENT_KIND] = {"kind", 4, JOBS__JSON_NUMBER, "an integer of 0 to 65535"},
+    [JOBS__EVENT_TAGS] = {"tags", 4, JOBS__JSON_ARRAY, "an array of non-empty arrays of strings"},
+    [JOBS__EVENT_CONTENT] = {"content", 7, JOBS__JSON_STRING, "a string"},
+    [JOBS__EVENT_SIGNATURE] = {"sig", 3, JOBS__JSON_STRING, "128 lower-case hex digits"},
 };
 
 /* Hex needs no decoding: an escaped spelling of a digit is not how an id is written. */
@@ -68,6 +69,18 @@ static bool has_good_value(struct jobs__event_shape *shape, const struct jobs__j
     }
 }
 
+/* Which member has this name; JOBS__EVENT_MEMBERS when it is none of the seven. */
+static int member_of(const struct jobs__json *doc, uint32_t name)
+{
+    const struct jobs__json_value *value = &doc->values[name];
+    size_t len = value->end - value->start - 2;
+    int m = 0;
+    while (m < JOBS__EVENT_MEMBERS && ((!value->escaped && members[m].name_len != len) ||
+                                       !jobs__json_equals(doc, name, members[m].name, members[m].name_len)))
+        m++;
+    return m;
+}
+
 int jobs__event_shape(struct jobs__event_shape *shape, const struct jobs__json *doc, uint32_t object,
                       struct jobs_error *error)
 {
@@ -77,9 +90,9 @@ int jobs__event_shape(struct jobs__event_shape *shape, const struct jobs__json *
         return jobs_error_set(error, JOBS_INVALID, "an event must be a JSON object");
     uint32_t name = object + 1;
     for (uint32_t i = 0; i < doc->values[object].count; i++) {
-        for (int m = 0; m < JOBS__EVENT_MEMBERS; m++)
-            if (jobs__json_equals(doc, name, members[m].name, strlen(members[m].name)))
-                shape->members[m] = name + 1;
+        int m = member_of(doc, name);
+        if (m < JOBS__EVENT_MEMBERS)
+            shape->members[m] = name + 1;
         name = doc->values[name + 1].after;
     }
     for (int m = 0; m < JOBS__EVENT_MEMBERS; m++) {

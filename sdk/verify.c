@@ -21,7 +21,7 @@ struct jobs_verifier {
     struct jobs__keys keys;
     struct jobs__json doc;
     struct jobs__buffer preimage;
-    struct jobs__buffer scratch; /* decoded strings */
+    struct jobs__buffer content; /* decoded */
     struct jobs__card_scratch card;
     struct jobs_error error; /* holds the reason's text */
     EVP_MD *sha256;
@@ -40,7 +40,7 @@ int jobs_verifier_new(struct jobs_verifier **out)
     struct jobs_verifier *verifier = calloc(1, sizeof *verifier);
     if (verifier == NULL)
         return JOBS_NO_MEMORY;
-    verifier->preimage.max = verifier->scratch.max = JOBS__EVENT_TEXT_MAX;
+    verifier->preimage.max = verifier->content.max = JOBS__EVENT_TEXT_MAX;
     verifier->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
     verifier->digest = EVP_MD_CTX_new();
     if (verifier->sha256 == NULL || verifier->digest == NULL) {
@@ -57,7 +57,7 @@ void jobs_verifier_free(struct jobs_verifier *verifier)
         return;
     jobs__json_free(&verifier->doc);
     jobs__buffer_free(&verifier->preimage);
-    jobs__buffer_free(&verifier->scratch);
+    jobs__buffer_free(&verifier->content);
     jobs__card_free(&verifier->card);
     EVP_MD_CTX_free(verifier->digest);
     EVP_MD_free(verifier->sha256);
@@ -123,27 +123,21 @@ static uint32_t find_reply(const struct jobs__event_shape *shape, const struct j
     return found;
 }
 
-static bool decode(struct jobs__buffer *out, const struct jobs__json *doc, uint32_t index)
-{
-    jobs__buffer_clear(out);
-    jobs__buffer_add(out, "", 0);
-    jobs__json_string(doc, index, out);
-    return !out->failed;
-}
-
 static int check_card(struct jobs_verified *out, struct jobs_verifier *verifier, const struct jobs__event_shape *shape)
 {
     char reply[65] = ""; /* stays so when the value cannot be an id at all */
     struct jobs__card_reason reason;
-    struct jobs__buffer *text = &verifier->scratch;
+    struct jobs__buffer *text = &verifier->preimage; /* has been hashed */
     uint32_t reply_at = find_reply(shape, &verifier->doc);
-    if (reply_at != 0 && !decode(text, &verifier->doc, reply_at))
+    jobs__buffer_clear(text);
+    if (reply_at != 0)
+        jobs__json_string(&verifier->doc, reply_at, text);
+    if (text->failed)
         return JOBS_NO_MEMORY;
-    if (reply_at != 0 && text->len == 64 && memchr(text->bytes, '\0', 64) == NULL)
+    if (text->len == 64 && memchr(text->bytes, '\0', 64) == NULL)
         memcpy(reply, text->bytes, 65);
-    if (!decode(text, &verifier->doc, shape->members[JOBS__EVENT_CONTENT]))
-        return JOBS_NO_MEMORY;
-    int code = jobs__card_check(&verifier->card, text->bytes, text->len, reply_at != 0 ? reply : NULL, &reason);
+    int code = jobs__card_check(&verifier->card, verifier->content.bytes, verifier->content.len,
+                                reply_at != 0 ? reply : NULL, &reason);
     if (code == JOBS_NO_MEMORY)
         return code;
     out->card = code == JOBS_OK ? JOBS_CARD_YES : JOBS_CARD_NO;
@@ -174,8 +168,8 @@ int jobs_verifier_check(struct jobs_verified *out, struct jobs_verifier *verifie
     if (code != JOBS_OK)
         return malformed(out, verifier->error.message);
     jobs__buffer_clear(&verifier->preimage);
-    jobs__preimage_of_shape(&verifier->preimage, &shape, &verifier->doc, &verifier->scratch);
-    if (verifier->preimage.failed)
+    jobs__preimage_of_shape(&verifier->preimage, &verifier->content, &shape, &verifier->doc);
+    if (verifier->preimage.failed || verifier->content.failed)
         return JOBS_NO_MEMORY;
     if (!check_id(verifier, digest, out->id)) {
         out->event = JOBS_VERIFIED_BAD_ID;

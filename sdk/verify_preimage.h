@@ -5,9 +5,9 @@
 
 #include "event_shape.h"
 
-/* Appends the preimage of the event found in the document; scratch is memory to decode into. What fails shows in the
- * buffers' `failed`. */
-void jobs__preimage_of_shape(struct jobs__buffer *out, const struct jobs__event_shape *shape,
-                             const struct jobs__json *doc, struct jobs__buffer *scratch);
+/* Appends the preimage of the event found in the document, and leaves its content, decoded, in `content`: one pass does
+ * both. What fails shows in the buffers' `failed`. */
+void jobs__preimage_of_shape(struct jobs__buffer *out, struct jobs__buffer *content,
+                             const struct jobs__event_shape *shape, const struct jobs__json *doc);
 
 #endif
