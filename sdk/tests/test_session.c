@@ -481,6 +481,20 @@ static void what_an_earlier_process_sent_is_asked_for_first(void **state)
     is_done(JOBS_UNCLEAR, JOBS_READ_REFUSED);
 }
 
+static void absence_is_of_before_the_send(void **state)
+{
+    (void)state;
+    begin(MAYBE_SENT);
+    connects();
+    asks_by_id();
+    says_eose();
+    assert_true(result()->absent_at_end);
+    sends_event();
+    jobs__session_stop(t.session);
+    is_done(JOBS_UNCLEAR, JOBS_NOT_ASKED);
+    assert_false(result()->absent_at_end);
+}
+
 static void a_refusal_without_our_id(void **state)
 {
     (void)state;
@@ -870,6 +884,7 @@ int main(void)
         cmocka_unit_test(errors_are_tried_again),
         cmocka_unit_test(a_refused_resend_is_no_proof),
         cmocka_unit_test(what_an_earlier_process_sent_is_asked_for_first),
+        cmocka_unit_test(absence_is_of_before_the_send),
         cmocka_unit_test(a_refusal_without_our_id),
         cmocka_unit_test(ok_true_without_an_id_proves_nothing),
         cmocka_unit_test(what_is_none_of_ours_changes_nothing),

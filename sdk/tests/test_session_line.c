@@ -40,6 +40,19 @@ static void never_there(void **state)
     tells("Connection refused");
 }
 
+/* A pause is never more than half of what is left: there is always time for one more try. */
+static void the_last_try_is_not_slept_through(void **state)
+{
+    (void)state;
+    begin_within(PLAIN, 900);
+    for (int64_t left = 900; left > 100;) {
+        dials();
+        fails_to_open(JOBS__END_NO_CONNECT, "");
+        waits_at_most(left / 2);
+        left = START + 900 - t.now;
+    }
+}
+
 static void a_dial_without_end(void **state)
 {
     (void)state;
@@ -565,6 +578,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dialled_again_until_it_is_there),
         cmocka_unit_test(never_there),
+        cmocka_unit_test(the_last_try_is_not_slept_through),
         cmocka_unit_test(a_dial_without_end),
         cmocka_unit_test(a_bad_certificate_does_not_mend),
         cmocka_unit_test(a_few_tries_for_the_hopeless),
