@@ -13,6 +13,46 @@ extern "C" {
 JOBS_PUBLIC JOBS_MUST_USE int jobs_read_event(struct jobs_event **out, const char *event_id,
                                               const struct jobs_client_options *options, struct jobs_error *error);
 
+/* --- feeds: what is stored, and what comes --- */
+
+/* What is asked for. Only events that verify and match are ever handed out, each once, from whichever relay. */
+struct jobs_query {
+    const char *channel;        /* NULL: any */
+    const char *job;            /* 64 lower-case hex: an `e` tag names it; NULL: any */
+    const char *const *authors; /* 64 lower-case hex each */
+    size_t author_count;
+    const uint32_t *kinds;
+    size_t kind_count;    /* at least one */
+    int64_t since, until; /* seconds, both inclusive; 0: open */
+};
+
+/* What came of it beside the events. */
+struct jobs_read_counts {
+    size_t events;  /* handed out */
+    size_t foreign; /* forged, malformed, or not what was asked for: left out */
+    struct jobs_relay_fault {
+        char *url;
+        enum jobs_code code;
+        char message[JOBS_RELAY_MESSAGE_MAX + 1];
+    } * faults; /* relays that did not give everything */
+    size_t fault_count;
+};
+JOBS_PUBLIC void jobs_read_counts_wipe(struct jobs_read_counts *counts);
+
+/* All stored events of the query, roughly newest first, each as soon as it was checked. visit returns a number below 0
+ * when it has enough. Returns JOBS_OK when at least one relay gave
+ * all it has (counts names the others), or visit had enough; else the worst of the relays' faults. */
+JOBS_PUBLIC JOBS_MUST_USE int jobs_read_list(const struct jobs_query *query, const struct jobs_client_options *options,
+                                             int (*visit)(void *context, const struct jobs_event *event), void *context,
+                                             struct jobs_read_counts *counts, struct jobs_error *error);
+
+/* The same, and whatever comes afterwards, for `wait` seconds (0: for ever). Dropped connections are made again, with
+ * an overlap, until then. Returns JOBS_OK when visit had enough or options->stop was set; JOBS_UNREACHABLE when the
+ * time was up; JOBS_DENIED or JOBS_REFUSED when no relay lets us read. */
+JOBS_PUBLIC JOBS_MUST_USE int jobs_read_watch(const struct jobs_query *query, const struct jobs_client_options *options,
+                                              int wait, int (*visit)(void *context, const struct jobs_event *event),
+                                              void *context, struct jobs_read_counts *counts, struct jobs_error *error);
+
 /* --- very many events: verify --- */
 
 #define JOBS_EVENT_LINE_MAX ((size_t)1048576) /* bytes of one event; longer ones are malformed */
