@@ -219,14 +219,6 @@ static bool any_complete(const struct reading *r)
     return false;
 }
 
-static bool all_over(const struct reading *r)
-{
-    for (size_t i = 0; i < r->source_count; i++)
-        if (jobs__feed_result(r->sources[i].feed)->code == JOBS_UNREACHABLE)
-            return false;
-    return true;
-}
-
 static int run(struct reading *r, struct jobs_error *error)
 {
     int code = jobs__relays_resolve(&r->relays, r->options, error);
@@ -250,10 +242,10 @@ static int run(struct reading *r, struct jobs_error *error)
     if (!code && note_faults(r) != JOBS_OK)
         code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
     if (!code && !r->enough) {
-        bool stopped = jobs__stopped(r->options);
-        if (r->live && !stopped && !all_over(r))
+        bool stopped = jobs__stopped(r->options), late = jobs__loop_now() >= r->end;
+        if (r->live && !stopped && late && any_complete(r))
             code = jobs_error_set(error, JOBS_UNREACHABLE, "the time is up and what was waited for did not come");
-        else if (!stopped && !any_complete(r))
+        else if (!stopped && (r->live || !any_complete(r)))
             code = explain(r, error);
     }
     free(lines);
