@@ -300,6 +300,8 @@ int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, b
     char name[80];
     snprintf(name, sizeof name, "%s.json", entry->id);
     *stored = false;
+    if (!known && jobs__folder_find(folder, entry->id) != NULL)
+        return jobs_error_set(error, JOBS_SYSTEM, "this event is in the outbox already");
     /* Room in the list first: an entry that is in a file must be in the list. */
     struct jobs__entry **entries = realloc(folder->entries, (folder->count + 1) * sizeof *entries);
     if (entries == NULL)

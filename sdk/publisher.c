@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct job { /* one order on its way */
     const struct jobs_handoff_order *order;
@@ -140,14 +141,31 @@ static int fill_in_supersedes(struct job *job)
     return parse(job);
 }
 
+/* The same content in the same second would be the same event (--new, twice): the time is not bent, it is awaited. */
+static void await_next_second(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    struct timespec rest = {.tv_nsec = 1000000000L - now.tv_nsec};
+    if (rest.tv_nsec == 1000000000L)
+        rest = (struct timespec){.tv_sec = 1};
+    nanosleep(&rest, NULL);
+}
+
 static int sign(struct job *job)
 {
     struct jobs_event *event = NULL;
     int code = fill_in_supersedes(job);
-    if (!code)
+    while (!code) {
         code = make_event(&event, job);
-    if (!code)
-        code = jobs_event_seal(event, job->options->key, job->error);
+        if (!code)
+            code = jobs_event_seal(event, job->options->key, job->error);
+        if (code || jobs__folder_find(&job->folder, jobs_event_id(event)) == NULL)
+            break;
+        jobs_event_free(event);
+        event = NULL;
+        await_next_second();
+    }
     if (code) {
         jobs_event_free(event);
         return code;

@@ -160,6 +160,8 @@ static int write_intent(struct jobs__delivery *delivery)
 int jobs__delivery_store(struct jobs__delivery *delivery, struct jobs_event *event, const struct jobs__entry *replaced)
 {
     struct jobs__entry *entry = NULL;
+    size_t len;
+    (void)jobs_event_json(event, &len);
     int code = jobs__entry_new(&entry, event);
     if (code) {
         jobs_event_free(event);
@@ -194,8 +196,6 @@ int jobs__delivery_store(struct jobs__delivery *delivery, struct jobs_event *eve
     } else {
         jobs__entry_free(entry);
     }
-    size_t len;
-    (void)jobs_event_json(event, &len);
     if (!code && len > JOBS_CONTENT_MAX)
         code =
             jobs__receipt_warn(delivery->receipt, "the event has %zu bytes: relays that keep to 65536 refuse it", len);
@@ -335,7 +335,7 @@ static int sign_again_if_proven(struct jobs__delivery *delivery)
         else if (fact != NULL)
             fact->absent_at = 0; /* an older answer proves nothing about now */
     }
-    if (!jobs__entry_may_sign_again(old, now))
+    if (!jobs__entry_may_sign_again(old, now) || old->created_at == now)
         return JOBS_OK;
     struct jobs_error why = {0};
     int code = jobs__sign_again(&event, old->event, delivery->options, now, &why);
