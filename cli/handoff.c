@@ -1,0 +1,60 @@
+/* handoff.c - `jobs handoff`: one order to the publisher, one receipt to the user. */
+#include "client.h"
+#include "input.h"
+#include "print.h"
+#include "signals.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void add_hint(struct run *run, const struct input *manifest)
+{
+    const char *hint = input_manifest_hint(manifest);
+    if (hint != NULL && run->error.hint[0] == '\0')
+        snprintf(run->error.hint, sizeof run->error.hint, "%s", hint);
+}
+
+int command_handoff(struct run *run)
+{
+    const struct options *given = &run->options;
+    struct client client = {0};
+    struct input manifest = {0};
+    struct jobs_event *event = NULL;
+    bool dry_run = options_has(given, OPT_DRY_RUN);
+    const char *notify = options_text(given, OPT_NOTIFY_WHOM);
+    bool notify_requester = notify != NULL && strcmp(notify, "requester") == 0;
+
+    int code = client_open(&client, run, OPT_RELAY, dry_run ? CLIENT_KEY_IF_THERE : CLIENT_KEY_NEEDED);
+    if (code == JOBS_OK)
+        code = input_read(&manifest, run, options_text(given, OPT_MANIFEST), "the manifest", JOBS_INPUT_MAX);
+    if (code != JOBS_OK)
+        goto out;
+
+    struct jobs_handoff_order order = {
+        .manifest = manifest.bytes,
+        .manifest_len = manifest.len,
+        .given = {.job_request = options_text(given, OPT_JOB),
+                  .requested_outcome = options_text(given, OPT_REQUESTED_OUTCOME)},
+        .channel = options_text(given, OPT_KNOWN_CHANNEL),
+        .check_job = options_has(given, OPT_CHECK_JOB),
+        .notify_requester = notify_requester,
+        .notify = notify_requester ? NULL : notify,
+        .supersede = options_has(given, OPT_SUPERSEDE),
+        .again = options_has(given, OPT_NEW),
+        .dry_run = dry_run,
+    };
+    order.allowed_secrets = options_texts(given, OPT_ALLOW_SECRET, &order.allowed_secret_count);
+    signals_hold();
+    code = jobs_publish_handoff(&run->receipt, &event, &order, &client.options, &run->report, &run->error);
+    if (code == JOBS_OK && dry_run)
+        code = print_line(run, print_event(event));
+    else if (code == JOBS_OK)
+        code = print_line(run, print_receipt(&run->receipt, true));
+    else if (code == JOBS_INVALID)
+        add_hint(run, &manifest);
+out:
+    jobs_event_free(event);
+    input_free(&manifest);
+    client_free(&client);
+    return code;
+}

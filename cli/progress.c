@@ -1,0 +1,47 @@
+/* progress.c - the line is written over in place and never wraps. */
+#include "progress.h"
+
+#include "escape.h"
+#include "print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool shown;
+
+bool progress_is_wanted(const struct run *run)
+{
+    const char *term = getenv("TERM");
+    return print_is_for_person(run, STDERR_FILENO) && term != NULL && term[0] != '\0' && strcmp(term, "dumb") != 0;
+}
+
+void progress_show(void *context, const struct jobs_progress *progress)
+{
+    const struct run *run = context;
+    struct winsize window;
+    char url[160], line[256];
+    if (progress->elapsed_ms < 1000)
+        return;
+    size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
+    int len = snprintf(line, sizeof line, "%s: %s, %lld s",
+                       escape_line(url, sizeof url, progress->relay, strlen(progress->relay)), progress->doing,
+                       (long long)(progress->elapsed_ms / 1000));
+    if (len < 0)
+        return;
+    /* ASCII but for foreign host names: bytes are at least columns. */
+    if ((size_t)len >= columns && columns <= sizeof line)
+        line[columns - 1] = '\0';
+    dprintf(STDERR_FILENO, "\r%s%s%s\033[K", print_colour(run, STDERR_FILENO, PRINT_DIM), line,
+            print_colour(run, STDERR_FILENO, PRINT_PLAIN));
+    shown = true;
+}
+
+void progress_erase(void)
+{
+    if (shown)
+        dprintf(STDERR_FILENO, "\r\033[K");
+    shown = false;
+}

@@ -1,0 +1,13 @@
+/* write.h - the events that need no outbox: requests and channel administration. */
+#ifndef JOBS_CLI_WRITE_H
+#define JOBS_CLI_WRITE_H
+
+#include "client.h"
+
+#include <jobs/event.h>
+
+/* Seals an event with the client's key, publishes it, and prints the line of a write with its channel behind. */
+JOBS_MUST_USE int write_event(struct run *run, const struct client *client, uint32_t kind, const struct jobs_tag *tags,
+                              size_t tag_count, const char *content, size_t content_len, const char *channel);
+
+#endif
