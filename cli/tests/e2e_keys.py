@@ -14,7 +14,7 @@ class Keys(Case):
         self.assertEqual(result.line["key_file"], path)
         self.assertRegex(result.line["public_key"], r"^[0-9a-f]{64}$")
         self.assertEqual(os.stat(path).st_mode & 0o7777, 0o600)
-        secret = open(path).read()
+        secret = self.read(path)
         self.assertRegex(secret, r"^nsec1[a-z0-9]{58}\n$")
         self.assertNotIn(secret.strip(), result.out.decode())
         shown = run("keys", "show", "--key-file", path)
@@ -25,10 +25,10 @@ class Keys(Case):
         path = self.write("key", "precious")
         result = run("keys", "new", path)
         self.assertNotEqual(result.status, 0)
-        self.assertEqual(open(path).read(), "precious")
+        self.assertEqual(self.read(path), "precious")
         os.symlink(path, self.path("link"))
         self.assertNotEqual(run("keys", "new", self.path("link")).status, 0)
-        self.assertEqual(open(path).read(), "precious")
+        self.assertEqual(self.read(path), "precious")
 
     def test_show_from_variable_and_file(self):
         self.assertEqual(run("keys", "show", env={"BUZZ_PRIVATE_KEY": SECRET}).line, {"public_key": PUBLIC})

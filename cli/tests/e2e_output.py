@@ -49,10 +49,10 @@ class Broken(Case):
 
     def test_a_file_never_gets_the_number_of_stdout(self):
         path = self.write("m.json", manifest())
-        before = open(path, "rb").read()
+        before = self.read(path)
         result = run("validate", path, stdout=None, preexec_fn=lambda: (os.close(0), os.close(1)))
         self.assertEqual(result.status, 4, result)
-        self.assertEqual(open(path, "rb").read(), before)
+        self.assertEqual(self.read(path), before)
 
 
 class Terminal(Case):

@@ -134,6 +134,10 @@ class Case(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    def read(self, path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
     def write(self, name, content):
         with open(self.path(name), "wb") as file:
             file.write(content if isinstance(content, bytes) else content.encode())

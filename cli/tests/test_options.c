@@ -155,7 +155,7 @@ static void ids_come_out_as_lower_case_hex(void **state)
 {
     (void)state;
     assert_int_equal(
-        parse("validate", "--job", "nostr:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef", "-", NULL),
+        parse("validate", "--job", "0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef", "-", NULL),
         JOBS_OK);
     assert_string_equal(options_text(&options, OPT_JOB), HEX);
     assert_int_equal(parse("validate", "--job", "123", "-", NULL), JOBS_USAGE);
