@@ -17,7 +17,8 @@ static void fail_for_person(const struct run *run, int code)
 
     const char *message = run->error.message[0] != '\0' ? run->error.message : jobs_code_sentence(code);
     dprintf(STDERR_FILENO, "%sjobs:%s %s\n", red, plain, escape_line(line, sizeof line, message, strlen(message)));
-    for (size_t i = 0; i < receipt->relay_count; i++) {
+    /* Of a single relay the message has said it. */
+    for (size_t i = 0; receipt->relay_count > 1 && i < receipt->relay_count; i++) {
         const struct jobs_relay_result *relay = &receipt->relays[i];
         char url[512];
         dprintf(STDERR_FILENO, "  %s%s%s %s%s%s\n", bold, escape_line(url, sizeof url, relay->url, strlen(relay->url)),

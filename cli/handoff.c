@@ -4,15 +4,7 @@
 #include "print.h"
 #include "signals.h"
 
-#include <stdio.h>
 #include <string.h>
-
-static void add_hint(struct run *run, const struct input *manifest)
-{
-    const char *hint = input_manifest_hint(manifest);
-    if (hint != NULL && run->error.hint[0] == '\0')
-        snprintf(run->error.hint, sizeof run->error.hint, "%s", hint);
-}
 
 int command_handoff(struct run *run)
 {
@@ -51,7 +43,7 @@ int command_handoff(struct run *run)
     else if (code == JOBS_OK)
         code = print_line(run, print_receipt(&run->receipt, true));
     else if (code == JOBS_INVALID)
-        add_hint(run, &manifest);
+        code = input_blame_manifest(run, &manifest);
 out:
     jobs_event_free(event);
     input_free(&manifest);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,11 @@ static int read_some(struct input *input, struct run *run, const char *path, int
         ssize_t got = read(descriptor, input->bytes + input->len, capacity - input->len);
         if (got < 0 && errno == EINTR)
             continue;
+        if (got < 0 && errno == EAGAIN) { /* made non-blocking by whom we share it with */
+            struct pollfd one = {.fd = descriptor, .events = POLLIN};
+            (void)poll(&one, 1, -1);
+            continue;
+        }
         if (got < 0)
             return cannot(run, path, errno);
         if (got == 0)
@@ -93,7 +99,7 @@ static bool begins(const char *bytes, size_t len, const char *with, size_t with_
     return len >= with_len && memcmp(bytes, with, with_len) == 0;
 }
 
-const char *input_manifest_hint(const struct input *input)
+static const char *manifest_hint(const struct input *input)
 {
     const char *at = input->bytes;
     size_t len = input->len;
@@ -116,4 +122,16 @@ const char *input_manifest_hint(const struct input *input)
     if (input->from_terminal)
         return "the manifest was read from the terminal: a file or a pipe is easier; `jobs template` prints one";
     return NULL;
+}
+
+int input_blame_manifest(struct run *run, const struct input *input)
+{
+    size_t count = run->report.count;
+    if (run->error.message[0] == '\0')
+        jobs_error_set(&run->error, JOBS_INVALID, "the manifest breaks the contract in %zu place%s", count,
+                       count == 1 ? "" : "s");
+    const char *hint = manifest_hint(input);
+    if (hint != NULL && run->error.hint[0] == '\0')
+        snprintf(run->error.hint, sizeof run->error.hint, "%s", hint);
+    return JOBS_INVALID;
 }

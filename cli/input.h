@@ -16,7 +16,8 @@ struct input {
 JOBS_MUST_USE int input_read(struct input *out, struct run *run, const char *path, const char *what, size_t max);
 void input_free(struct input *input);
 
-/* What probably happened to a manifest that is none: empty, typed, fenced, UTF-16; NULL when nothing is to be seen. */
-const char *input_manifest_hint(const struct input *input);
+/* Says in run->error that the manifest is wrong in as many places as run->report lists, and what probably happened to
+ * one that is none: empty, typed, fenced, UTF-16. Returns JOBS_INVALID. */
+int input_blame_manifest(struct run *run, const struct input *input);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,19 @@ json_t *print_string(const char *text)
     return string;
 }
 
+/* A descriptor that another program made non-blocking is waited for. */
+static bool wait_for(int descriptor, short what)
+{
+    struct pollfd one = {.fd = descriptor, .events = what};
+    return poll(&one, 1, -1) >= 0 || errno == EINTR;
+}
+
 static int write_all(int descriptor, const char *bytes, size_t len)
 {
     while (len > 0) {
         ssize_t wrote = write(descriptor, bytes, len);
         if (wrote < 0) {
-            if (errno == EINTR)
+            if (errno == EINTR || (errno == EAGAIN && wait_for(descriptor, POLLOUT)))
                 continue;
             return -1;
         }

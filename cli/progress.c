@@ -22,7 +22,7 @@ void progress_show(void *context, const struct jobs_progress *progress)
 {
     const struct run *run = context;
     struct winsize window;
-    char url[160], line[256];
+    char url[160], line[256], cut[256];
     if (progress->elapsed_ms < 1000)
         return;
     size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
@@ -31,10 +31,9 @@ void progress_show(void *context, const struct jobs_progress *progress)
                        (long long)(progress->elapsed_ms / 1000));
     if (len < 0)
         return;
-    /* ASCII but for foreign host names: bytes are at least columns. */
-    if ((size_t)len >= columns && columns <= sizeof line)
-        line[columns - 1] = '\0';
-    dprintf(STDERR_FILENO, "\r%s%s%s\033[K", print_colour(run, STDERR_FILENO, PRINT_DIM), line,
+    /* Fewer bytes than columns never wrap. */
+    escape_line(cut, columns < sizeof cut ? columns : sizeof cut, line, strlen(line));
+    dprintf(STDERR_FILENO, "\r%s%s%s\033[K", print_colour(run, STDERR_FILENO, PRINT_DIM), cut,
             print_colour(run, STDERR_FILENO, PRINT_PLAIN));
     shown = true;
 }

@@ -31,19 +31,14 @@ static int tell_valid(struct run *run, size_t bytes)
 static int tell_invalid(struct run *run, const struct input *input)
 {
     int code = JOBS_OK;
-    size_t count = run->report.count;
     if (print_is_for_person(run, STDOUT_FILENO))
         print_violations_for_person(run, STDOUT_FILENO, &run->report);
     else
         code = print_line(run, json_pack("{s:b, s:o}", "valid", 0, "violations", print_violations(&run->report)));
+    if (code == JOBS_OK)
+        code = input_blame_manifest(run, input);
     jobs_report_wipe(&run->report);
-    if (code != JOBS_OK)
-        return code;
-    jobs_error_set(&run->error, JOBS_INVALID, "the manifest breaks the contract in %zu place%s", count,
-                   count == 1 ? "" : "s");
-    const char *hint = input_manifest_hint(input);
-    snprintf(run->error.hint, sizeof run->error.hint, "%s", hint != NULL ? hint : "");
-    return JOBS_INVALID;
+    return code;
 }
 
 int command_validate(struct run *run)

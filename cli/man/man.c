@@ -10,7 +10,10 @@ static void put(const char *text)
     for (const char *at = text; *at != '\0'; at++) {
         if (at == text && (*at == '.' || *at == '\''))
             fputs("\\&", stdout);
-        if (*at == '\\')
+        if (strncmp(at, "…", 3) == 0) {
+            fputs("\\[u2026]", stdout);
+            at += 2;
+        } else if (*at == '\\')
             fputs("\\e", stdout);
         else if (*at == '-')
             fputs("\\-", stdout);
