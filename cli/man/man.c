@@ -1,5 +1,5 @@
 /* man.c - prints jobs(1) as roff, from the same tables that parse the command line. Runs at build time only. */
-#include "cli/options.h"
+#include "../options.h"
 
 #include <stdio.h>
 #include <string.h>
