@@ -144,7 +144,7 @@ char *help_text(const struct options *options)
         put_commands(out, NULL);
         fputs("\nEach of them explains itself with --help. Data goes to stdout, one JSON object a\n"
               "line; what went wrong to stderr.\n\nexamples:\n"
-              "  jobs template > result.json\n"
+              "  jobs template > result.json    # then fill it in\n"
               "  jobs validate result.json\n"
               "  jobs handoff --channel \"$CHANNEL\" --job \"$JOB\" --manifest result.json\n",
               out);

@@ -62,15 +62,12 @@ json_t *print_violations(const struct jobs_report *report)
     return violations;
 }
 
-json_t *print_event(const struct jobs_event *event)
+/* A template has no bytes yet: its members one by one. */
+static json_t *unsigned_event(const struct jobs_event *event)
 {
     json_t *object = json_object();
     size_t content_len;
     const char *content = jobs_event_content(event, &content_len);
-    if (jobs_event_id(event)[0] != '\0')
-        json_object_set_new(object, "id", print_string(jobs_event_id(event)));
-    if (jobs_event_author(event)[0] != '\0')
-        json_object_set_new(object, "pubkey", print_string(jobs_event_author(event)));
     json_object_set_new(object, "created_at", json_integer(jobs_event_created_at(event)));
     json_object_set_new(object, "kind", json_integer(jobs_event_kind(event)));
     json_t *tags = json_array();
@@ -84,6 +81,15 @@ json_t *print_event(const struct jobs_event *event)
     json_object_set_new(object, "tags", tags);
     json_object_set_new(object, "content", json_stringn(content, content_len));
     return object;
+}
+
+json_t *print_event(const struct jobs_event *event)
+{
+    size_t len;
+    if (jobs_event_id(event)[0] == '\0')
+        return unsigned_event(event);
+    const char *json = jobs_event_json(event, &len);
+    return json != NULL ? json_loadb(json, len, JSON_ALLOW_NUL, NULL) : NULL;
 }
 
 void print_violations_for_person(const struct run *run, int descriptor, const struct jobs_report *report)

@@ -47,7 +47,7 @@ json_t *print_warning_list(const struct jobs_receipt *receipt);
 json_t *print_receipt(const struct jobs_receipt *receipt, bool accepted);
 /* [{"rule","pointer","message"}] */
 json_t *print_violations(const struct jobs_report *report);
-/* {"id"?,"pubkey"?,"created_at","kind","tags","content","sig"?} */
+/* The event in NIP-01's order; of a template only what is known before it is signed. */
 json_t *print_event(const struct jobs_event *event);
 
 /* The broken rules as a person reads them, to stdout or stderr. */

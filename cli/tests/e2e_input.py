@@ -128,16 +128,14 @@ class Validate(Case):
     def test_ten_megabytes_are_not_buffered(self):
         big = self.write("big", b'{"a":"' + b"x" * 10_000_000 + b'"}')
         child = subprocess.Popen([harness.JOBS, "validate", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, env=harness.environment())
+                                 stderr=subprocess.PIPE, env=harness.environment(), bufsize=0)
         sent = 0
         try:
             with open(big, "rb") as source:
                 while chunk := source.read(65536):
                     sent += child.stdin.write(chunk)
-            child.stdin.close()
         except BrokenPipeError:
             pass
-        child.stdin = None
         out, _ = child.communicate(timeout=30)
         self.assertEqual(child.returncode, 1)
         self.assertLess(sent, 2_000_000)

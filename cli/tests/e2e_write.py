@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 
 import harness
 from harness import CHANNEL, JOB, PUBLIC, SECRET, Case, manifest, run, run_on_terminal
@@ -354,9 +355,10 @@ class Interrupted(Write):
         child = self.start("--relay", relay.url, "--relay", silent.url, "--require", "any")
         silent.taken.wait(10)
         # The answer of the relay has been worked in when the outbox says so.
+        deadline = time.monotonic() + 20
         while not any(one["state"] == "confirmed" for entry in self.jobs("outbox", "list").lines
                       for one in entry["relays"]):
-            pass
+            self.assertLess(time.monotonic(), deadline)
         child.send_signal(signal.SIGTERM)
         result = self.finish(child)
         self.assertEqual(result.status, 0, result)
