@@ -146,7 +146,9 @@ char *help_text(const struct options *options)
               "line; what went wrong to stderr.\n\nexamples:\n"
               "  jobs template > result.json    # then fill it in\n"
               "  jobs validate result.json\n"
-              "  jobs handoff --channel \"$CHANNEL\" --job \"$JOB\" --manifest result.json\n",
+              "  jobs handoff --channel \"$CHANNEL\" --job \"$JOB\" --manifest result.json\n\n"
+              "Most shells have a builtin of the same name: there, say `env jobs ...`, or once\n"
+              "  jobs() { env jobs \"$@\"; }\n",
               out);
         put_exit_statuses(out);
     }

@@ -95,7 +95,9 @@ int main(void)
           ".SH NAME\njobs \\- hand over finished work: checked, signed, published, confirmed\n"
           ".SH SYNOPSIS\n\\fBjobs\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n"
           ".SH DESCRIPTION\nData goes to standard output, one JSON object a line. What went wrong goes to standard "
-          "error: one JSON line, or a sentence on a terminal.\n"
+          "error: one JSON line, or a sentence on a terminal.\n.PP\nMost shells have a builtin of the same name: "
+          "there, say "
+          "\\fBenv jobs\\fR, or once \\fBjobs() { env jobs \\(dq$@\\(dq; }\\fR.\n"
           ".SH COMMANDS\n",
           stdout);
     for (size_t i = 0; i < command_count; i++)

@@ -215,7 +215,7 @@ class Handoff(Write):
         self.assertIs(failure["retryable"], True)
         self.assertIs(failure["stored"], True)
         self.assertEqual(list(failure["relays"][0]), RELAY_MEMBERS)
-        self.assertEqual(failure["relays"][0]["verdict"], "unreachable")
+        self.assertEqual(failure["relays"][0]["verdict"], "unreachable", result)
         event_id = failure["event_id"]
 
         listed = self.jobs("outbox", "list")
@@ -303,7 +303,7 @@ class Handoff(Write):
 class Configuration(Write):
     def test_what_cannot_be(self):
         for arguments, status, category, words in [
-            (["--relay", "ws://user:password@127.0.0.1:1"], 1, "user_error", ""),
+            (["--relay", "ws://user:hunter2@127.0.0.1:1"], 1, "user_error", ""),
             (["--relay", "ftp://127.0.0.1"], 1, "user_error", ""),
             (["--relay", "ws://a", "--relay", "ws://b", "--auth-url", "ws://c"], 1, "user_error", "--auth-url"),
             (["--timeout", "soon"], 1, "user_error", "--timeout"),
@@ -313,7 +313,7 @@ class Configuration(Write):
             with self.subTest(arguments):
                 result = self.handoff(*arguments)
                 self.assert_failure(result, status, category, words)
-                self.assertNotIn(b"password", result.err)
+                self.assertNotIn(b"hunter2", result.err)
         self.assert_failure(self.handoff(env={"BUZZ_TIMEOUT_SECS": "30s"}), 1, "user_error", "BUZZ_TIMEOUT_SECS")
         self.assert_failure(self.handoff(env={"BUZZ_RELAY_URL": "nonsense"}), 1, "user_error")
         self.assert_failure(self.handoff(env={"BUZZ_AUTH_TAG": '["auth"]'}), 3, "key_error")
@@ -339,7 +339,16 @@ class Interrupted(Write):
         out, err = child.communicate(timeout=10)
         return harness.Result(child.returncode, out, err)
 
+    def test_nothing_is_signed_before_the_relay_was_asked(self):
+        silent = self.silent()
+        child = self.start("--relay", silent.url)
+        silent.taken.wait(10)
+        child.send_signal(signal.SIGINT)
+        failure = self.assert_failure(self.finish(child), 130, "network_error")
+        self.assertNotIn("event_id", failure)
+
     def test_the_verdict_so_far(self):
+        self.handoff("--relay", dead_url(), "--timeout", "1")  # it is signed and stored
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             silent = self.silent()
             child = self.start("--relay", silent.url)
@@ -347,7 +356,7 @@ class Interrupted(Write):
             child.send_signal(number)
             result = self.finish(child)
             failure = self.assert_failure(result, status, "network_error")
-            self.assertEqual(failure["relays"][0]["verdict"], "unreachable")
+            self.assertEqual(failure["relays"][0]["verdict"], "unreachable", result)
             self.assertIs(failure["stored"], True)
 
     def test_zero_when_the_required_number_was_reached(self):

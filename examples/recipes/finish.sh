@@ -2,6 +2,7 @@
 # finish.sh CHANNEL JOB MANIFEST - the last step of an agent's run: hand the result over, and act on how it went.
 # BUZZ_RELAY_URL and BUZZ_PRIVATE_KEY say where and who. May be run again at any time: one result stays one event.
 set -uo pipefail
+jobs() { env jobs "$@"; } # the shell has a builtin of that name
 
 receipt=$(jobs handoff --channel "$1" --job "$2" --manifest "$3" 2>handoff.err)
 case $? in

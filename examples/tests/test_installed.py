@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import stand
 
 STAGE = stand.BINARY / "stage"
-PROGRAMS = stand.BINARY / "examples"
+PROGRAMS = stand.BINARY / "stand/programs"
 SOURCE = stand.SOURCE / "examples/sdk"
 
 
@@ -18,7 +18,7 @@ def build():
     """The example's programs, by name."""
     for folder in (STAGE, PROGRAMS):
         shutil.rmtree(folder, ignore_errors=True)
-    PROGRAMS.mkdir()
+    PROGRAMS.mkdir(parents=True)
     stand.run("cmake", "--install", stand.BINARY, "--prefix", STAGE)
     # a moved folder is still found: that is what the paths relative to themselves are for
     moved = STAGE.with_name("stage-moved")
