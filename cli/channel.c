@@ -39,7 +39,7 @@ int command_channel_create(struct run *run)
             {(const char *const[]){"h", channel}, 2},
             {(const char *const[]){"name", options_text(&run->options, OPT_CHANNEL_NAME)}, 2},
         };
-        code = write_event(run, &client, KIND_CREATE, tags, 2, "", 0, channel);
+        code = write_event(run, &client, &(struct write_order){KIND_CREATE, tags, 2, "", 0, channel, false});
     }
     client_free(&client);
     return code;
@@ -52,7 +52,7 @@ int command_channel_join(struct run *run)
     int code = client_open(&client, run, OPT_RELAY, CLIENT_KEY_NEEDED);
     if (code == JOBS_OK) {
         const struct jobs_tag tags[] = {{(const char *const[]){"h", channel}, 2}};
-        code = write_event(run, &client, KIND_JOIN, tags, 1, "", 0, channel);
+        code = write_event(run, &client, &(struct write_order){KIND_JOIN, tags, 1, "", 0, channel, false});
     }
     client_free(&client);
     return code;

@@ -43,7 +43,8 @@ int command_request(struct run *run)
             {(const char *const[]){"h", channel}, 2},
             {(const char *const[]){"p", notify}, 2},
         };
-        code = write_event(run, &client, JOBS_KIND_REQUEST, tags, notify != NULL ? 2 : 1, text, len, channel);
+        const struct write_order order = {JOBS_KIND_REQUEST, tags, notify != NULL ? 2 : 1, text, len, channel, true};
+        code = write_event(run, &client, &order);
     }
     input_free(&input);
     client_free(&client);

@@ -7,29 +7,62 @@
 #include <stdio.h>
 #include <time.h>
 
-int write_event(struct run *run, const struct client *client, uint32_t kind, const struct jobs_tag *tags,
-                size_t tag_count, const char *content, size_t content_len, const char *channel)
+/* The same words by the same key within one second are the same event: whoever asks twice would get one job. A relay
+ * that had it before our only send tells. */
+static bool is_twin(const struct jobs_receipt *receipt)
+{
+    for (size_t i = 0; i < receipt->relay_count; i++)
+        if (receipt->relays[i].verdict != JOBS_DUPLICATE || receipt->relays[i].attempts > 1)
+            return false;
+    return receipt->relay_count > 0;
+}
+
+static void wait_for_next_second(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const struct timespec rest = {.tv_nsec = 1000000000L - now.tv_nsec - 1};
+    nanosleep(&rest, NULL);
+}
+
+static int publish(struct run *run, const struct client *client, const struct write_order *order)
 {
     struct jobs_event *event = NULL;
-    int code = jobs_event_new(&event, kind, (int64_t)time(NULL), tags, tag_count, content, content_len, &run->error);
+    int code = jobs_event_new(&event, order->kind, (int64_t)time(NULL), order->tags, order->tag_count, order->content,
+                              order->content_len, &run->error);
     if (code == JOBS_OK)
         code = jobs_event_seal(event, client->key, &run->error);
-    if (code != JOBS_OK)
-        goto out;
-    signals_hold();
-    code = jobs_publish_event(&run->receipt, event, &client->options, &run->error);
+    if (code == JOBS_OK) {
+        signals_hold();
+        code = jobs_publish_event(&run->receipt, event, &client->options, &run->error);
+    }
+    jobs_event_free(event);
+    return code;
+}
+
+int write_event(struct run *run, const struct client *client, const struct write_order *order)
+{
+    enum {
+        TRIES = 5
+    };
+    int code = publish(run, client, order);
+    for (int i = 1; order->each_is_new && code == JOBS_OK && is_twin(&run->receipt) && i < TRIES && signals_stop == 0;
+         i++) {
+        jobs_receipt_wipe(&run->receipt);
+        wait_for_next_second();
+        code = publish(run, client, order);
+    }
     if (code == JOBS_OK) {
         json_t *line = print_receipt(&run->receipt, true);
-        json_object_set_new(line, "channel", json_string(channel));
-        code = print_line(run, line);
-    } else if (code == JOBS_UNKNOWN) {
+        json_object_set_new(line, "channel", json_string(order->channel));
+        return print_line(run, line);
+    }
+    if (code == JOBS_UNKNOWN) {
         /* Nothing of this lies in the outbox: the same command again would sign another event. */
         run->error.retryable = false;
         if (run->error.hint[0] == '\0')
             snprintf(run->error.hint, sizeof run->error.hint,
                      "the same command again would publish a second event: look for this one's id first");
     }
-out:
-    jobs_event_free(event);
     return code;
 }

@@ -119,6 +119,12 @@ class Events(Write):
         self.assertEqual(relay.events()[0]["tags"], [["h", CHANNEL]])
         self.assertFalse(os.path.exists(self.state))
 
+    def test_asking_twice_is_two_jobs(self):
+        relay = self.relay()
+        ids = {self.jobs("request", "--channel", CHANNEL, "--relay", relay.url, "again").line["event_id"] for _ in range(3)}
+        self.assertEqual(len(ids), 3)
+        self.assertEqual({event["id"] for event in relay.events()}, ids)
+
     def test_requests_that_are_refused_unsent(self):
         relay = self.relay()
         for text, words in ((b"", "empty"), (b"x" * 65537, "65536"), (b"\xff", "UTF-8"), (b"a\x00b", ""),
