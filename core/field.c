@@ -27,7 +27,7 @@ bool jobs__check_decode(struct jobs__check *check, uint32_t value, const char **
     return true;
 }
 
-/* Bytes of plain printable ASCII at the beginning, counted in steps of eight. */
+/* Bytes of plain printable ASCII at the beginning, counted in steps of eight but for the last ones. */
 static size_t plain_prefix(const char *text, size_t len)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
@@ -37,8 +37,10 @@ static size_t plain_prefix(const char *text, size_t len)
         memcpy(&word, text + at, 8);
         uint64_t del = word ^ each * 0x7f;
         if ((((word - each * 0x20) & ~word) | ((del - each) & ~del) | word) & each * 0x80)
-            break;
+            return at;
     }
+    while (at < len && (unsigned char)text[at] >= 0x20 && (unsigned char)text[at] < 0x7f)
+        at++;
     return at;
 }
 
@@ -46,13 +48,20 @@ void jobs__check_text(struct jobs__check *check, const char *text, size_t len, s
 {
     bool blank = true, control = false;
     for (size_t at = 0; at < len && !control;) {
-        if (!blank)
+        if (!blank) {
             at += plain_prefix(text + at, len - at);
-        for (size_t stop = at + 8; at < len && at < stop;) {
-            uint32_t c = jobs__text_next(text, len, &at);
-            blank = blank && jobs__text_is_space(c);
-            control = control || (jobs__text_is_control(c) && (line || (c != '\n' && c != '\t')));
+            if (at == len)
+                break;
         }
+        unsigned char byte = (unsigned char)text[at];
+        if (byte > 0x20 && byte < 0x7f) {
+            blank = false;
+            at++;
+            continue;
+        }
+        uint32_t c = jobs__text_next(text, len, &at);
+        blank = blank && jobs__text_is_space(c);
+        control = jobs__text_is_control(c) && (line || (c != '\n' && c != '\t'));
     }
     if (blank)
         jobs__check_violation(check, JOBS__H206, offset, "must hold at least one character that is not a space");

@@ -88,15 +88,8 @@ static bool is_international(const char *label, size_t len)
 
 struct bidi {
     bool present; /* some label is written from right to left */
-    bool fits;    /* every label may stand beside such a one */
+    bool fits;    /* every xn-- label may stand beside such a one */
 };
-
-static void look_at_direction(struct bidi *bidi, const char *label, size_t len)
-{
-    bool fits;
-    bidi->present = jobs__label_is_bidi(label, len, &fits) || bidi->present;
-    bidi->fits = bidi->fits && fits;
-}
 
 /* Round trip of one xn-- label through Unicode. */
 static uint32_t round_trip(const char *label, size_t len, struct bidi *bidi)
@@ -108,19 +101,49 @@ static uint32_t round_trip(const char *label, size_t len, struct bidi *bidi)
         lower[i] = (char)(label[i] >= 'A' && label[i] <= 'Z' ? label[i] - 'A' + 'a' : label[i]);
     lower[len] = '\0';
     uint32_t faults = 0;
+    bool fits;
     char *name = NULL, *again = NULL;
     int code = idn2_to_unicode_8z8z(lower, &name, 0);
     if (code == IDN2_OK)
         code = idn2_to_ascii_8z(name, &again, IDN2_NONTRANSITIONAL);
-    if (code == IDN2_MALLOC)
+    if (code == IDN2_MALLOC) {
         faults = JOBS__REFERENCE_NO_MEMORY;
-    else if (code != IDN2_OK || strcmp(lower, again) != 0)
+    } else if (code != IDN2_OK || strcmp(lower, again) != 0) {
         faults = BIT(JOBS__H409);
-    else
-        look_at_direction(bidi, name, strlen(name));
+    } else {
+        bidi->present = jobs__label_is_bidi(name, strlen(name), &fits) || bidi->present;
+        bidi->fits = bidi->fits && fits;
+    }
     idn2_free(name);
     idn2_free(again);
     return faults;
+}
+
+/* The label at *at, which is moved behind it and its dot. false when there is none left. */
+static bool next_label(const char *host, size_t len, size_t *at, const char **label, size_t *label_len)
+{
+    if (*at > len)
+        return false;
+    *label = host + *at;
+    const char *dot = memchr(*label, '.', len - *at);
+    *label_len = dot != NULL ? (size_t)(dot - *label) : len - *at;
+    *at += *label_len + 1;
+    return true;
+}
+
+/* Whether the ASCII labels, too, may stand in a host that is partly written from right to left. */
+static bool all_fit(const char *host, size_t len)
+{
+    const char *label;
+    size_t label_len;
+    bool fits, all = true;
+    for (size_t at = 0; next_label(host, len, &at, &label, &label_len);) {
+        if (is_international(label, label_len))
+            continue;
+        jobs__label_is_bidi(label, label_len, &fits);
+        all = all && fits;
+    }
+    return all;
 }
 
 static uint32_t name_faults(const char *host, size_t len)
@@ -131,10 +154,7 @@ static uint32_t name_faults(const char *host, size_t len)
     struct bidi bidi = {.fits = true};
     const char *label = host;
     size_t label_len = 0;
-    for (size_t at = 0; at <= len; at += label_len + 1) {
-        label = host + at;
-        const char *dot = memchr(label, '.', len - at);
-        label_len = dot != NULL ? (size_t)(dot - label) : len - at;
+    for (size_t at = 0; next_label(host, len, &at, &label, &label_len);) {
         bool plain = label_len > 0;
         for (size_t i = 0; i < label_len; i++)
             plain = plain && is_label_character(label[i]);
@@ -142,10 +162,8 @@ static uint32_t name_faults(const char *host, size_t len)
             faults |= BIT(JOBS__H405);
         else if (is_international(label, label_len))
             faults |= round_trip(label, label_len, &bidi);
-        else
-            look_at_direction(&bidi, label, label_len);
     }
-    if (bidi.present && !bidi.fits)
+    if (bidi.present && !(bidi.fits && all_fit(host, len)))
         faults |= BIT(JOBS__H409);
     /* label is the last one now: one that is a number makes others read the whole host as an IPv4 address. */
     bool number = label_len > 0;
