@@ -152,7 +152,7 @@ static const char *read_credentials(struct jobs__proxy *out, const char *text, s
             i += 2;
         }
         if (c == '\0' || at + 1 >= sizeof(out->credentials))
-            return "its user name and password are too long (94 characters at most)";
+            return "its user name and password are too long (93 characters at most)";
         out->credentials[at++] = c;
     }
     out->credentials[at] = '\0';

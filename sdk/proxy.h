@@ -9,7 +9,7 @@ struct jobs__proxy {
     bool ip6;
     unsigned port;
     char host[JOBS__HOST_MAX + 1];
-    char credentials[96]; /* "user:password", decoded; a secret. "" when none */
+    char credentials[94]; /* "user:password", decoded; a secret. "" when none */
 };
 
 /* From https_proxy (for wss) or http_proxy (for ws), lower case before upper case, less no_proxy; never for loopback.

@@ -108,7 +108,7 @@ static const struct {
     {"{" IDS ",\"created_at\":1,\"kind\":1,\"tags\":[[\"\\u0000\\u000b\",\"\\u001f\"]],\"content\":\"\\u0001\\u0007\"}",
      JOBS_CARD_UNKNOWN},
     {"{" IDS ",\"created_at\":1,\"kind\":1,\"tags\":[],\"content\":"
-             "\"\\u000B\\u001F\\u000a\\u0009\\u0022\\u005c\\u007f\\u0020\"}",
+     "\"\\u000B\\u001F\\u000a\\u0009\\u0022\\u005c\\u007f\\u0020\"}",
      JOBS_CARD_UNKNOWN},
     {"{" IDS
      ",\"created_at\":1,\"kind\":1,\"tags\":[],\"content\":\"\\u0008\\u000c\\u000d \x7f\\ud83d\\ude00\\u2028\"}",
@@ -134,7 +134,7 @@ static const struct {
      "\",\"\",\"reply\"]],\"content\":\"" PAYLOAD "\"}",
      JOBS_CARD_NO},
     {"{" IDS ",\"created_at\":1,\"kind\":43004,\"tags\":[[\"e\","
-             "\"79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798\","
+     "\"79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798\","
      "\"\",\"reply\"]],\"content\":\"" PAYLOAD "\"}",
      JOBS_CARD_YES},
     {"{" IDS ",\"created_at\":1,\"kind\":43004,\"tags\":[" REPLY "],\"content\":\"" PAYLOAD "x\"}", JOBS_CARD_NO},
