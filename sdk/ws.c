@@ -7,118 +7,20 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define PONG_MS      20000 /* to answer a ping in */
-#define DRAIN_MS     50    /* at a deadline, for what had arrived before it */
-#define TICK_MS      100   /* between two calls of `turn`, looks at `stop`, and words of progress */
-#define WANTS_A_TURN 64    /* of one engine, before others are looked at */
-#define KEEP_MEMORY  ((size_t)256 * 1024)
+#define DRAIN_MS     50  /* at a deadline, for what had arrived before it */
+#define TICK_MS      100 /* between two calls of `turn`, looks at `stop`, and words of progress */
+#define WANTS_A_TURN 64  /* of one engine, before others are looked at */
 
 int64_t jobs__loop_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-void jobs__wire_empty(struct jobs__buffer *buffer)
-{
-    if (buffer->capacity > KEEP_MEMORY)
-        jobs__buffer_free(buffer);
-    else
-        jobs__buffer_clear(buffer);
-}
-
-/* --- ending a connection --- */
-
-void jobs__wire_drop(struct jobs__wire *wire, bool politely)
-{
-    struct lws *lws = wire->lws;
-    wire->lws = NULL;
-    if (lws != NULL) {
-        lws_set_opaque_user_data(lws, NULL);
-        if (politely && wire->stage == JOBS__STAGE_OPEN) {
-            /* the close frame leaves with the next turn; nobody waits for its echo */
-            lws_close_reason(lws, LWS_CLOSE_STATUS_NORMAL, NULL, 0);
-            lws_set_timeout(lws, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
-        } else {
-            lws_set_timeout(lws, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
-        }
-    }
-    jobs__lookup_free(wire->lookup);
-    wire->lookup = NULL;
-    wire->stage = JOBS__STAGE_IDLE;
-    wire->explaining = false;
-    wire->dial_by = wire->attempt_by = wire->ping_at = wire->pong_by = wire->closing_by = 0;
-    wire->ping_owed = false;
-    jobs__wire_empty(&wire->out);
-}
-
-void jobs__wire_end(struct jobs__wire *wire, enum jobs__ending ending, const char *format, ...)
-{
-    bool explaining = wire->explaining;
-    jobs__wire_drop(wire, false);
-    if (explaining) {
-        wire->explained = true; /* with what there is of a body */
-        return;
-    }
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(wire->text, sizeof(wire->text), format, arguments);
-    va_end(arguments);
-    wire->closed = (struct jobs__closed){.ending = ending, .text = wire->text, .len = strlen(wire->text)};
-    wire->ended = true;
-}
-
-/* --- sending --- */
-
-static bool is_blocked(const struct jobs__wire *wire)
-{
-    return wire->stage == JOBS__STAGE_OPEN && (wire->out.len > 0 || lws_partial_buffered(wire->lws));
-}
-
-/* Writes the ping that is owed and the frame that waits, if the last one has left. */
-static void flush(struct jobs__wire *wire)
-{
-    if (wire->stage != JOBS__STAGE_OPEN)
-        return;
-    int result = 0;
-    if (wire->ping_owed && !lws_partial_buffered(wire->lws)) {
-        unsigned char ping[LWS_PRE] = {0};
-        wire->ping_owed = false;
-        result = lws_write(wire->lws, ping + LWS_PRE, 0, LWS_WRITE_PING);
-    }
-    if (result >= 0 && wire->out.len > 0 && !lws_partial_buffered(wire->lws)) {
-        result =
-            lws_write(wire->lws, (unsigned char *)wire->out.bytes + LWS_PRE, wire->out.len - LWS_PRE, LWS_WRITE_TEXT);
-        jobs__wire_empty(&wire->out);
-    }
-    if (result < 0)
-        jobs__wire_end(wire, JOBS__END_BROKEN, "the connection was lost while sending");
-    else if (is_blocked(wire))
-        lws_callback_on_writable(wire->lws);
-}
-
-static void send_frame(struct jobs__wire *wire, const struct jobs__step *step)
-{
-    static const char room[LWS_PRE];
-    if (wire->stage != JOBS__STAGE_OPEN)
-        return; /* its engine is about to be told why */
-    if (wire->out.len > 0) {
-        jobs__wire_end(wire, JOBS__END_BROKEN, "the relay does not read what it is sent");
-        return;
-    }
-    jobs__buffer_add(&wire->out, room, sizeof(room));
-    jobs__buffer_add(&wire->out, step->bytes, step->len);
-    if (wire->out.failed)
-        jobs__wire_end(wire, JOBS__END_BROKEN, "no memory for a frame of this size");
-    else
-        flush(wire);
 }
 
 /* --- what engines want --- */
@@ -137,13 +39,17 @@ static void decide(struct jobs__wire *wire)
         loop->options->decide(loop->options->context, (size_t)(wire - loop->wires));
     for (size_t i = 0; i < loop->count; i++)
         loop->wires[i].event = true;
-    loop->busy = true; /* it may have changed what others want */
+    if (!wire->deciding)
+        loop->busy = true; /* it may have changed what others want; still undecided, it waits like everybody */
+    wire->deciding = true;
 }
 
 /* Does what the step says; returns false when the engine waits. */
 static bool follow(struct jobs__wire *wire, const struct jobs__step *step, int64_t now)
 {
     bool idle = wire->stage == JOBS__STAGE_IDLE && !wire->ended && !wire->explained;
+    if (step->want != JOBS__WANT_DECIDE)
+        wire->deciding = false;
     switch (step->want) {
     case JOBS__WANT_DIAL:
     case JOBS__WANT_EXPLAIN:
@@ -152,7 +58,7 @@ static bool follow(struct jobs__wire *wire, const struct jobs__step *step, int64
         jobs__wire_dial(wire, now, step->at, step->want == JOBS__WANT_EXPLAIN);
         return true;
     case JOBS__WANT_SEND:
-        send_frame(wire, step);
+        jobs__wire_send(wire, step);
         return true;
     case JOBS__WANT_HANG_UP:
         hang_up(wire);
@@ -179,7 +85,7 @@ static void ask(struct jobs__wire *wire)
     for (unsigned wants = 0; !wire->done; wants++) {
         int64_t now = jobs__loop_now();
         bool due = wire->at != 0 && now >= wire->at;
-        if (!due && is_blocked(wire) && (wire->out.len > 0 || !wire->event))
+        if (!due && jobs__wire_is_blocked(wire) && (wire->out.len > 0 || !wire->event))
             return;
         if (wants == WANTS_A_TURN || (due && wire->loop->read_at < wire->at)) {
             wire->loop->busy = true;
@@ -196,18 +102,6 @@ static void ask(struct jobs__wire *wire)
 
 /* --- what they are told --- */
 
-static void keep_alive(struct jobs__wire *wire, int64_t now)
-{
-    if (wire->stage != JOBS__STAGE_OPEN)
-        return;
-    if (wire->pong_by != 0 && now >= wire->pong_by) {
-        jobs__wire_end(wire, JOBS__END_BROKEN, "the relay did not answer a ping within %d s", PONG_MS / 1000);
-    } else if (wire->pong_by == 0 && now >= wire->ping_at) {
-        wire->pong_by = now + PONG_MS;
-        wire->ping_owed = true;
-    }
-}
-
 static void tell(struct jobs__wire *wire, int64_t now)
 {
     const struct jobs__engine_ops *ops = wire->line->engine->ops;
@@ -221,8 +115,8 @@ static void tell(struct jobs__wire *wire, int64_t now)
         wire->closed = closed;
         wire->ended = true;
     }
-    keep_alive(wire, now);
-    flush(wire);
+    jobs__wire_keep_alive(wire, now);
+    jobs__wire_flush(wire);
     if (wire->ended) {
         wire->ended = false;
         wire->event = true;

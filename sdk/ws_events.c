@@ -1,5 +1,5 @@
 /* ws_events.c - what libwebsockets calls while it serves a connection: put into the terms of engine.h, or noted for the
- * loop to tell. Must not ask an engine what it wants, and must not end a connection other than through ws.c.
+ * loop to tell. Must not ask an engine what it wants, and must not end a connection other than through ws_wire.c.
  */
 #include "ws_line.h"
 
@@ -100,7 +100,8 @@ static bool said_something(const struct jobs__wire *wire, struct lws *lws)
     struct tcp_info info = {0};
     socklen_t len = sizeof(info);
     return !wire->url.secure && !wire->proxy.used &&
-           getsockopt(lws_get_socket_fd(lws), IPPROTO_TCP, TCP_INFO, &info, &len) == 0 && info.tcpi_bytes_received > 1; /* its FIN counts as one */
+           getsockopt(lws_get_socket_fd(lws), IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+           info.tcpi_bytes_received > 1; /* its FIN counts as one */
 }
 
 /* In the words libwebsockets has for its own callers, and ours for it. */

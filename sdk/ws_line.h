@@ -1,7 +1,7 @@
 /* ws_line.h - what the parts of the loop share: one line is one engine, its relay, and at most one connection to it.
  *
- * ws.c is the loop: time, what engines want, what they are told. ws_dial.c gets a connection. ws_events.c is what
- * libwebsockets calls. Nothing else includes this.
+ * ws.c is the loop: time, what engines want, what they are told. ws_dial.c gets a connection, ws_wire.c sends on it and
+ * ends it, ws_events.c is what libwebsockets calls. Nothing else includes this.
  */
 #ifndef JOBS_WS_LINE_H
 #define JOBS_WS_LINE_H
@@ -40,9 +40,10 @@ struct jobs__wire { /* one line; "wire" so as not to be mistaken for ws.h's jobs
 
     /* what the engine wants */
     bool done;
-    bool decided; /* in this turn */
-    bool event;   /* it was told something since it was last asked */
-    int64_t at;   /* when it wants to be asked again, 0 never */
+    bool decided;  /* its owner was asked in this turn */
+    bool deciding; /* and its last want was that */
+    bool event;    /* it was told something since it was last asked */
+    int64_t at;    /* when it wants to be asked again, 0 never */
 
     /* the connection */
     enum jobs__stage stage;
@@ -90,14 +91,18 @@ void jobs__wire_dial_late(struct jobs__wire *wire); /* dial_by has come */
 /* ws_events.c */
 extern const struct lws_protocols jobs__wire_protocols[];
 
-/* ws.c: forgets what a buffer holds; gives its memory back when it is much. */
+/* ws_wire.c: forgets what a buffer holds; gives its memory back when it is much. */
 void jobs__wire_empty(struct jobs__buffer *buffer);
-
-/* ws.c: drops the connection, whatever its stage, without telling the engine. Politely: with a
- * close frame; never while libwebsockets is calling us. */
+/* Drops the connection, whatever its stage, without telling the engine. Politely: with a close frame; never while
+ * libwebsockets is calling us. */
 void jobs__wire_drop(struct jobs__wire *wire, bool politely);
-/* ws.c: drops the connection and notes how it ended; text is copied (printf). */
+/* Drops the connection and notes how it ended; the text is copied. */
 void jobs__wire_end(struct jobs__wire *wire, enum jobs__ending ending, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Whether a frame is still on its way out of this process. */
+bool jobs__wire_is_blocked(const struct jobs__wire *wire);
+void jobs__wire_send(struct jobs__wire *wire, const struct jobs__step *step);
+void jobs__wire_flush(struct jobs__wire *wire);                   /* what is owed, as far as it leaves */
+void jobs__wire_keep_alive(struct jobs__wire *wire, int64_t now); /* pings when it is time, ends what does not answer */
 
 #endif

@@ -312,6 +312,41 @@ static void progress_is_told(void **state)
     assert_in_range(words[1], 2, 5);
 }
 
+/* An engine that stays undecided: its owner is asked, and the loop does not spin meanwhile. */
+struct undecided {
+    struct probe probe; /* first */
+    unsigned asked, decided;
+};
+
+static struct jobs__step undecided_next(struct jobs__engine *engine, int64_t now)
+{
+    struct undecided *self = (struct undecided *)engine;
+    int64_t until = self->probe.start + 350;
+    self->asked++;
+    return (struct jobs__step){.want = now >= until ? JOBS__WANT_DONE : JOBS__WANT_DECIDE, .at = until};
+}
+
+static void count_decision(void *context, size_t line)
+{
+    assert_int_equal(line, 0);
+    ((struct undecided *)context)->decided++;
+}
+
+static void undecided_is_not_busy(void **state)
+{
+    (void)state;
+    struct jobs__engine_ops ops = probe_ops;
+    ops.next = undecided_next;
+    struct undecided self = {.probe = probe_new()};
+    self.probe.engine.ops = &ops;
+    struct jobs__line line = {&self.probe.engine, "ws://127.0.0.1:1"};
+    struct jobs__loop_options options = {.decide = count_decision, .context = &self};
+    assert_int_equal(jobs__loop_run(&line, 1, &options, NULL), JOBS_OK);
+    assert_in_range(jobs__loop_now() - self.probe.start, 350, 470);
+    assert_in_range(self.decided, 1, 10);
+    assert_in_range(self.asked, 2, 30);
+}
+
 /* Two answers are in the kernel's buffer before the process goes on after its deadline. */
 static void answers_late(struct peer *peer, int fd)
 {
@@ -502,6 +537,7 @@ int main(void)
         cmocka_unit_test(keeps_the_process_as_it_was),
         cmocka_unit_test(turn_ticks_and_may_end_it),
         cmocka_unit_test(progress_is_told),
+        cmocka_unit_test(undecided_is_not_busy),
         cmocka_unit_test(reads_before_it_judges),
         cmocka_unit_test(unread_frames_do_not_stop_the_clock),
         cmocka_unit_test(a_flood_of_pings_costs_nothing),
