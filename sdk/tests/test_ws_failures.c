@@ -264,8 +264,9 @@ static void each_is_told_once(void **state)
         const struct jobs__closed *closed = &probe.last_closed;
         int retry_after = row->retry_after == 9999999 ? closed->retry_after : row->retry_after;
         if (probe.closed != 1 || closed->ending != row->ending || closed->status != row->status ||
-            closed->code != row->code || closed->retry_after != retry_after || took > 450 ||
-            strstr(probe.text, row->text) == NULL || (row->retry_after == 9999999 && closed->retry_after < 100000)) {
+            closed->code != row->code || closed->retry_after != retry_after ||
+            took > (row->ending == JOBS__END_NO_CONNECT ? 700 : 1900) || strstr(probe.text, row->text) == NULL ||
+            (row->retry_after == 9999999 && closed->retry_after < 100000)) {
             print_error("%s: opened %u, closed %u, ending %d status %d code %d retry %d in %d ms: %s\n", row->name,
                         probe.opened, probe.closed, closed->ending, closed->status, closed->code, closed->retry_after,
                         (int)took, probe.text);
@@ -300,7 +301,7 @@ static void nobody_there(void **state)
     assert_int_equal(probe.closed, 1);
     assert_int_equal(probe.last_closed.ending, JOBS__END_NO_CONNECT);
     assert_non_null(strstr(probe.text, "127.0.0.1"));
-    assert_true(jobs__loop_now() - probe.start < 200);
+    assert_true(jobs__loop_now() - probe.start < 1000);
 }
 
 static void no_such_name(void **state)
@@ -312,7 +313,7 @@ static void no_such_name(void **state)
     assert_int_equal(probe.closed, 1);
     assert_int_equal(probe.last_closed.ending, JOBS__END_NO_ADDRESS);
     assert_non_null(strstr(probe.text, "nonexistent.invalid"));
-    assert_true(jobs__loop_now() - probe.start < 2100);
+    assert_true(jobs__loop_now() - probe.start < 2500);
 }
 
 static void a_name_too_long_to_dial(void **state)
@@ -410,7 +411,7 @@ static void the_words_behind_a_refusal(void **state)
         probe.connect_ms = 300;
         peer_start_at(&peer, "127.0.0.1", cases[i].act);
         probe_run(&probe, peer_url(url, &peer, "/x?y"), NULL);
-        assert_true(jobs__loop_now() - probe.start < 420);
+        assert_true(jobs__loop_now() - probe.start < 1000);
         peer_stop(&peer);
         assert_int_equal(probe.closed, 1);
         assert_int_equal(probe.explained, 1);

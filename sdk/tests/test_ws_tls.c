@@ -391,7 +391,7 @@ static void no_tls_there(void **state)
     assert_int_equal(probe.closed, 1);
     assert_int_equal(probe.last_closed.ending, JOBS__END_NO_CONNECT);
     assert_non_null(strstr(probe.text, "TLS handshake"));
-    assert_in_range(probe.closed_at - probe.start, 300, 420);
+    assert_in_range(probe.closed_at - probe.start, 300, 650);
 }
 
 static void refuses(struct peer *peer, int fd)
