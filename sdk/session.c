@@ -94,14 +94,26 @@ static struct jobs__step step_of(enum jobs__want want, int64_t at)
     return (struct jobs__step){.want = want, .at = at};
 }
 
+/* A relay that cannot be asked yet must not hold up the others: its owner is told at this time. One that is there, but
+ * wants AUTH first, has the time for that. */
+static int64_t early_at(const struct jobs__session *s)
+{
+    return s->start + (s->line == LINE_UP ? JOBS__AUTH_PATIENCE : SESSION_ASK_MS);
+}
+
+static bool may_notice_early(const struct jobs__session *s)
+{
+    return s->phase == PHASE_QUERY && s->query.purpose == ASK_JOB && !s->query.out && s->line != LINE_DROP &&
+           s->event == NULL && !s->noticed_early;
+}
+
 /* When the clock has to be looked at, if nothing happens until then. */
 static int64_t next_look(const struct jobs__session *s, int64_t at)
 {
     at = least(at, s->deadline);
     if (s->line == LINE_UP)
         at = least(at, jobs__auth_deadline(&s->auth));
-    bool early = s->phase == PHASE_QUERY && s->query.purpose == ASK_JOB && s->line != LINE_UP && !s->noticed_early;
-    return early ? least(at, s->start + SESSION_ASK_MS) : at;
+    return may_notice_early(s) ? least(at, early_at(s)) : at;
 }
 
 static struct jobs__step wait_until(const struct jobs__session *s, int64_t at)
@@ -203,9 +215,8 @@ static bool step_auth(struct jobs__session *s, int64_t now, struct jobs__step *s
     const char *json = NULL;
     size_t len = 0;
     char id[65] = "";
-    if (s->sign_auth(s->context, s->auth_url, s->auth.challenge, &json, &len, id) != JOBS_OK) {
-        static const char words[] = "no AUTH event can be made for the relay's challenge";
-        session_say(s->said, words, sizeof words - 1);
+    if (s->sign_auth == NULL || s->sign_auth(s->context, s->auth_url, s->auth.challenge, &json, &len, id) != JOBS_OK) {
+        s->auth_cannot = true;
         s->auth.fresh = false;
         s->auth.state = JOBS__AUTH_REFUSED;
         s->auth.failures = JOBS__AUTH_FAILURES;
@@ -234,11 +245,11 @@ static bool step_close(struct jobs__session *s, struct jobs__step *step)
 static bool step_query(struct jobs__session *s, int64_t now, struct jobs__step *step)
 {
     if (s->query.out && now >= s->query.limit) {
-        s->query.out = !jobs__auth_pending(&s->auth); /* unanswered because of that: ask again when it is through */
-        if (s->query.out) {
+        if (jobs__auth_pending(&s->auth))
+            s->query.out = false; /* unanswered because of that: ask again when it is through */
+        else
             session_query_end(s, now, FOUND_SILENT);
-            return false;
-        }
+        return false;
     }
     if (s->query.out || jobs__auth_pending(&s->auth)) {
         *step = wait_until(s, s->query.out ? s->query.limit : s->deadline);
@@ -284,12 +295,10 @@ static bool step_hold(struct jobs__session *s, int64_t now, struct jobs__step *s
     return true;
 }
 
-/* The relay cannot be asked (yet), which must not hold up the others. */
 static bool step_early_notice(struct jobs__session *s, int64_t now, struct jobs__step *step)
 {
-    bool asking = s->phase == PHASE_QUERY && s->query.purpose == ASK_JOB;
-    if (!asking || s->noticed_early || s->event != NULL || s->line == LINE_UP || s->line == LINE_DROP ||
-        !(s->dial_failed || now >= s->start + SESSION_ASK_MS))
+    bool failed = s->dial_failed && s->line != LINE_UP;
+    if (!may_notice_early(s) || !(failed || now >= early_at(s)))
         return false;
     s->noticed_early = true;
     *step = step_of(JOBS__WANT_DECIDE, s->deadline);

@@ -28,7 +28,8 @@ struct jobs__session_options {
     /* The filter object (JSON text) asked before the first EVENT, or NULL to send at once. */
     const char *ask_filter;
     /* Makes the AUTH event (kind 22242, tags relay and challenge; the attestation when there is one), sealed; returns
-     * it as JSON for "AUTH" frames and its id. *json is borrowed until the next call. 0, or a jobs_code. */
+     * it as JSON for "AUTH" frames and its id. *json is borrowed until the next call. 0, or a jobs_code. NULL when
+     * there is no key. */
     int (*sign_auth)(void *context, const char *url, const char *challenge, const char **json, size_t *len,
                      char id[65]);
     void *context;

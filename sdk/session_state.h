@@ -91,7 +91,7 @@ struct jobs__session {
     bool has_skew;
     int64_t skew;
     struct jobs__auth auth;
-    bool auth_was_refused;
+    bool auth_was_refused, auth_cannot;
     int64_t restricted_since; /* 0: never was */
 
     /* the talk */

@@ -70,6 +70,9 @@ static void add_hint(struct jobs__session *s)
         explain_clock(s, s->refusal.window,
                       s->has_skew ? "the clocks agree: the event's created_at is outside of what this relay takes"
                                   : "the event's created_at is outside of what this relay takes; check the clock");
+    else if (s->result.denied && s->auth_cannot)
+        snprintf(s->result.hint, sizeof s->result.hint,
+                 "the relay wants AUTH, and there is no key here that could answer its challenge");
     else if (s->auth_was_refused && (clocks_differ(s) || s->result.denied))
         explain_clock(s, 60,
                       "AUTH names the URL that was dialled: if the relay is known under another, use --auth-url");

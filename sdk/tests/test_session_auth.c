@@ -385,6 +385,55 @@ static void challenges_that_are_none(void **state)
     says_ok(false, "auth-required: x");
     is_done(JOBS_REJECTED, JOBS_NOT_ASKED);
     assert_true(result()->denied);
+    tells("auth-required: x");
+    hints("no key");
+}
+
+static void without_a_key(void **state)
+{
+    (void)state;
+    for (int demanded = 0; demanded < 2; demanded++) {
+        begin(FETCH);
+        jobs__session_free(t.session);
+        const struct jobs__session_options options = {.auth_url = URL,
+                                                      .start = START,
+                                                      .timeout = TIMEOUT,
+                                                      .connect_timeout = 15000,
+                                                      .fetch_id = jobs_event_id(t.event)};
+        assert_int_equal(jobs__session_new(&t.session, &options), JOBS_OK);
+        t.engine = jobs__session_engine(t.session);
+        connects();
+        challenges("c1");
+        asks_by_id(); /* it may do without */
+        if (demanded)
+            says_closed("auth-required: who are you");
+        else
+            gives(t.event);
+        is_done(demanded ? JOBS_REJECTED : JOBS_ACCEPTED, demanded ? JOBS_READ_REFUSED : JOBS_CONFIRMED);
+        assert_true(result()->denied == demanded);
+    }
+}
+
+/* The ask has to wait for AUTH, and AUTH for a challenge that does not come: the others need not wait for it. */
+static void auth_holds_up_nobody(void **state)
+{
+    (void)state;
+    begin(ASK);
+    connects();
+    asks_for_job();
+    says_closed("auth-required: x");
+    waits(5000);
+    decides();
+    assert_int_equal(jobs__session_asked(t.session), JOBS__ASK_SILENT);
+    gives_event();
+    hangs_up();
+    reconnects();
+    challenges("c1");
+    sends_auth();
+    says_auth_ok(true, "");
+    asks_for_job();
+    says_eose();
+    sends_event();
 }
 
 static void the_line_drops_during_auth(void **state)
@@ -486,6 +535,8 @@ int main(void)
         cmocka_unit_test(auth_is_never_answered),
         cmocka_unit_test(demanded_but_never_challenged),
         cmocka_unit_test(challenges_that_are_none),
+        cmocka_unit_test(without_a_key),
+        cmocka_unit_test(auth_holds_up_nobody),
         cmocka_unit_test(the_line_drops_during_auth),
         cmocka_unit_test(demanded_for_the_read_back),
         cmocka_unit_test(demanded_when_an_unclear_event_is_asked_for),
