@@ -16,7 +16,7 @@ static bool is_asking(const struct jobs__session *s, enum session_purpose purpos
 static void keep_notice(struct jobs__session *s, const char *text, size_t len)
 {
     char line[JOBS_RELAY_MESSAGE_MAX + 1];
-    session_say(line, text, len);
+    jobs__session_say(line, text, len);
     size_t kept = jobs__session_notice_count(s);
     if (line[0] == '\0' || (kept > 0 && strcmp(line, jobs__session_notice(s, kept - 1)) == 0))
         return;
@@ -27,27 +27,27 @@ static void remember(struct jobs__session *s, const char *text, size_t len)
 {
     jobs__answer_strip(&text, &len);
     if (len > 0)
-        session_say(s->said, text, len);
+        jobs__session_say(s->said, text, len);
 }
 
-void session_send_at(struct jobs__session *s, int64_t at)
+void jobs__session_send_at(struct jobs__session *s, int64_t at)
 {
     s->phase = PHASE_SEND;
     s->send_at = at > s->not_before ? at : s->not_before;
 }
 
-void session_refused(struct jobs__session *s, int64_t now, bool by_id)
+void jobs__session_refused(struct jobs__session *s, int64_t now, bool by_id)
 {
     s->refusal.is_set = true;
     bool could_be_there = s->maybe_sent || s->result.attempts > (by_id ? 1U : 0U);
     if (by_id)
         s->cleared++;
     if (could_be_there && s->event != NULL)
-        session_query_begin(s, now, ASK_REFUSAL);
+        jobs__session_query_begin(s, now, ASK_REFUSAL);
     else if (could_be_there) /* nobody has said yet what to ask for */
-        session_give_up(s, false, s->refusal.denied, "");
+        jobs__session_give_up(s, false, s->refusal.denied, "");
     else
-        session_reject(s, JOBS_NOT_ASKED);
+        jobs__session_reject(s, JOBS_NOT_ASKED);
 }
 
 static void refused_with(struct jobs__session *s, int64_t now, const struct jobs__frame *frame,
@@ -57,7 +57,7 @@ static void refused_with(struct jobs__session *s, int64_t now, const struct jobs
     s->refusal.denied = answer == JOBS__ANSWER_DENIED || answer == JOBS__ANSWER_AUTH;
     s->refusal.for_time = answer == JOBS__ANSWER_FINAL && jobs__answer_speaks_of_time(frame->text, frame->text_len);
     s->refusal.window = jobs__answer_window(frame->text, frame->text_len);
-    session_refused(s, now, by_id);
+    jobs__session_refused(s, now, by_id);
 }
 
 /* auth-required: for what was sent last. Holds it back until AUTH is through; false when that is in vain. */
@@ -68,7 +68,7 @@ static bool authenticate_first(struct jobs__session *s, int64_t now, bool sent_a
     s->query.out = false;
     if (s->auth.state == JOBS__AUTH_GOOD || jobs__auth_demand(&s->auth, now))
         return true;
-    session_auth_failed(s, now);
+    jobs__session_auth_failed(s, now);
     return true;
 }
 
@@ -81,27 +81,27 @@ static void event_refused(struct jobs__session *s, int64_t now, const struct job
     switch (answer) {
     case JOBS__ANSWER_DUPLICATE:
         s->result.said_stored = true;
-        session_query_begin(s, now, ASK_DUPLICATE);
+        jobs__session_query_begin(s, now, ASK_DUPLICATE);
         return;
     case JOBS__ANSWER_AUTH:
         if (!s->event_authed) {
             s->cleared += by_id;
-            session_send_at(s, now);
+            jobs__session_send_at(s, now);
             (void)authenticate_first(s, now, false);
             return;
         }
         break;
     case JOBS__ANSWER_DENIED:
-        if (session_still_restricted(s, now, &at)) {
+        if (jobs__session_still_restricted(s, now, &at)) {
             s->cleared += by_id;
-            session_send_at(s, at);
+            jobs__session_send_at(s, at);
             return;
         }
         break;
     case JOBS__ANSWER_THROTTLED:
     case JOBS__ANSWER_ERROR:
-        if (session_retry_at(s, now, frame->text, frame->text_len, &at))
-            session_send_at(s, at);
+        if (jobs__session_retry_at(s, now, frame->text, frame->text_len, &at))
+            jobs__session_send_at(s, at);
         return;
     case JOBS__ANSWER_KIND:
     case JOBS__ANSWER_FINAL:
@@ -114,11 +114,11 @@ static void event_refused(struct jobs__session *s, int64_t now, const struct job
 static void event_stored(struct jobs__session *s, int64_t now, const struct jobs__frame *frame)
 {
     s->result.said_stored = true;
-    session_say(s->said, frame->text, frame->text_len);
+    jobs__session_say(s->said, frame->text, frame->text_len);
     if (s->read_back)
-        session_query_begin(s, now, ASK_CONFIRM);
+        jobs__session_query_begin(s, now, ASK_CONFIRM);
     else
-        session_accept(s, JOBS_NOT_ASKED, s->said);
+        jobs__session_accept(s, JOBS_NOT_ASKED, s->said);
 }
 
 static void auth_answered(struct jobs__session *s, int64_t now, const struct jobs__frame *frame)
@@ -133,19 +133,19 @@ static void auth_answered(struct jobs__session *s, int64_t now, const struct job
     enum jobs__answer answer = jobs__answer_refusal(frame->text, frame->text_len);
     if (answer == JOBS__ANSWER_THROTTLED || answer == JOBS__ANSWER_ERROR) { /* not about us: elsewhere, later */
         s->auth.state = JOBS__AUTH_REFUSED;
-        if (session_retry_at(s, now, frame->text, frame->text_len, &at))
-            session_redial(s, now, at);
+        if (jobs__session_retry_at(s, now, frame->text, frame->text_len, &at))
+            jobs__session_redial(s, now, at);
         return;
     }
-    if (answer == JOBS__ANSWER_DENIED && session_still_restricted(s, now, &at)) {
+    if (answer == JOBS__ANSWER_DENIED && jobs__session_still_restricted(s, now, &at)) {
         s->auth.state = JOBS__AUTH_REFUSED;
-        session_redial(s, now, at);
+        jobs__session_redial(s, now, at);
         return;
     }
     jobs__auth_answered(&s->auth, false);
     /* A relay that has not asked for it may do without; and one that has challenged anew gets a second answer. */
     if (s->auth.demanded && !jobs__auth_due(&s->auth))
-        session_auth_failed(s, now);
+        jobs__session_auth_failed(s, now);
 }
 
 static bool waits_for_ok(const struct jobs__session *s)
@@ -180,7 +180,7 @@ static void on_ok(struct jobs__session *s, int64_t now, const struct jobs__frame
     }
     if (frame->id_is == JOBS__ID_NONE && s->phase == PHASE_SENT) {
         if (frame->accepted) /* stored, but what? */
-            session_query_begin(s, now, ASK_RESEND);
+            jobs__session_query_begin(s, now, ASK_RESEND);
         else
             event_refused(s, now, frame, false);
     }
@@ -201,7 +201,7 @@ static void on_notice(struct jobs__session *s, int64_t now, const struct jobs__f
             remember(s, frame->text, frame->text_len);
             refused_with(s, now, frame, JOBS__ANSWER_AUTH, false);
         } else if (sent) {
-            session_send_at(s, now);
+            jobs__session_send_at(s, now);
             (void)authenticate_first(s, now, false);
         } else if (!s->query.authed && s->auth.state != JOBS__AUTH_OUT) {
             (void)authenticate_first(s, now, false);
@@ -210,8 +210,8 @@ static void on_notice(struct jobs__session *s, int64_t now, const struct jobs__f
     case JOBS__ANSWER_THROTTLED: /* of a question CLOSED or silence will tell, but the event goes out later */
         if (!sent && jobs__answer_retry_in(frame->text, frame->text_len) == 0)
             return;
-        if (session_retry_at(s, now, frame->text, frame->text_len, &at) && sent)
-            session_send_at(s, at);
+        if (jobs__session_retry_at(s, now, frame->text, frame->text_len, &at) && sent)
+            jobs__session_send_at(s, at);
         return;
     case JOBS__ANSWER_FINAL:
         if (sent) {
@@ -241,13 +241,13 @@ static void on_closed(struct jobs__session *s, int64_t now, const struct jobs__f
     bool again = false;
     bool later = answer == JOBS__ANSWER_THROTTLED || (answer == JOBS__ANSWER_ERROR && needed);
     if (later && purpose != ASK_CONFIRM) { /* there the OK stands, and reading is a courtesy */
-        if (!session_retry_at(s, now, frame->text, frame->text_len, &at))
+        if (!jobs__session_retry_at(s, now, frame->text, frame->text_len, &at))
             return;
         again = needed;
         if (at > s->not_before)
             s->not_before = at;
     } else if (answer == JOBS__ANSWER_DENIED && purpose == ASK_FETCH) {
-        again = session_still_restricted(s, now, &at);
+        again = jobs__session_still_restricted(s, now, &at);
     }
     if (again) {
         s->query.out = false;
@@ -256,13 +256,13 @@ static void on_closed(struct jobs__session *s, int64_t now, const struct jobs__f
     }
     if (purpose == ASK_FETCH)
         s->refusal.denied = answer == JOBS__ANSWER_DENIED || answer == JOBS__ANSWER_AUTH;
-    session_query_end(s, now, FOUND_REFUSED);
+    jobs__session_query_end(s, now, FOUND_REFUSED);
 }
 
 static void on_eose(struct jobs__session *s, int64_t now, const struct jobs__frame *frame)
 {
     if (s->phase == PHASE_QUERY && s->query.out && strcmp(frame->subscription, s->query.subscription) == 0)
-        session_query_end(s, now, FOUND_ABSENT);
+        jobs__session_query_end(s, now, FOUND_ABSENT);
 }
 
 static void on_challenge(struct jobs__session *s, int64_t now, const struct jobs__frame *frame)
@@ -274,7 +274,7 @@ static void on_challenge(struct jobs__session *s, int64_t now, const struct jobs
     }
 }
 
-void session_frame(struct jobs__session *s, int64_t now, const char *text, size_t len)
+void jobs__session_frame(struct jobs__session *s, int64_t now, const char *text, size_t len)
 {
     struct jobs__frame frame;
     jobs__frame_read(&frame, &s->reader, text, len);
@@ -292,7 +292,7 @@ void session_frame(struct jobs__session *s, int64_t now, const char *text, size_
         on_eose(s, now, &frame);
         break;
     case JOBS__FRAME_EVENT:
-        session_query_event(s, now, &frame);
+        jobs__session_query_event(s, now, &frame);
         break;
     case JOBS__FRAME_AUTH:
         on_challenge(s, now, &frame);

@@ -1,7 +1,6 @@
 /* session_ask.c - questions: the filter of an ask, the events it brings, one question from REQ to its end. */
 #include "session_state.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@ struct session_filter {
     struct jobs__json doc;
 };
 
-int session_filter_new(struct session_filter **out, const char *text)
+int jobs__session_filter_new(struct session_filter **out, const char *text)
 {
     int rc = JOBS_NO_MEMORY;
     struct jobs__json_fault fault;
@@ -28,11 +27,11 @@ int session_filter_new(struct session_filter **out, const char *text)
     *out = filter;
     return JOBS_OK;
 fail:
-    session_filter_free(filter);
+    jobs__session_filter_free(filter);
     return rc;
 }
 
-void session_filter_free(struct session_filter *filter)
+void jobs__session_filter_free(struct session_filter *filter)
 {
     if (filter == NULL)
         return;
@@ -72,7 +71,7 @@ static bool holds_tag(const struct jobs__json *doc, uint32_t index, char name, c
     return false;
 }
 
-bool session_filter_matches(const struct session_filter *filter, const struct jobs_event *event)
+bool jobs__session_filter_matches(const struct session_filter *filter, const struct jobs_event *event)
 {
     const struct jobs__json *doc = &filter->doc;
     uint32_t at = 1;
@@ -104,7 +103,7 @@ static const char *asked_id(const struct jobs__session *s)
     return s->query.purpose == ASK_FETCH ? s->fetch_id : jobs_event_id(s->event);
 }
 
-void session_query_begin(struct jobs__session *s, int64_t now, enum session_purpose purpose)
+void jobs__session_query_begin(struct jobs__session *s, int64_t now, enum session_purpose purpose)
 {
     s->phase = PHASE_QUERY;
     memset(&s->query, 0, sizeof s->query);
@@ -112,7 +111,7 @@ void session_query_begin(struct jobs__session *s, int64_t now, enum session_purp
     s->query.at = now;
 }
 
-void session_query_request(struct jobs__session *s, int64_t now)
+void jobs__session_query_request(struct jobs__session *s, int64_t now)
 {
     s->query.out = true;
     s->query.authed = s->auth.state == JOBS__AUTH_GOOD;
@@ -154,7 +153,7 @@ static void job_event(struct jobs__session *s, const struct jobs__frame *frame)
     if (frame->id[0] == '\0' || is_found(s, frame->id) || s->found_count >= SESSION_FOUND_MAX ||
         jobs_event_parse(&event, frame->event, frame->event_len, NULL) != JOBS_OK)
         return;
-    if (session_filter_matches(s->ask, event) && jobs_event_check(event) == JOBS_EVENT_VALID &&
+    if (jobs__session_filter_matches(s->ask, event) && jobs_event_check(event) == JOBS_EVENT_VALID &&
         keep(s, event, frame->event_len))
         return;
     jobs_event_free(event);
@@ -175,12 +174,12 @@ static void event_by_id(struct jobs__session *s, int64_t now, const struct jobs_
         event = NULL;
     jobs_event_free(event);
     if (is_it)
-        session_query_end(s, now, FOUND_THERE);
+        jobs__session_query_end(s, now, FOUND_THERE);
     else
         s->query.different = true;
 }
 
-void session_query_event(struct jobs__session *s, int64_t now, const struct jobs__frame *frame)
+void jobs__session_query_event(struct jobs__session *s, int64_t now, const struct jobs__frame *frame)
 {
     if (s->phase != PHASE_QUERY || !s->query.out || strcmp(frame->subscription, s->query.subscription) != 0 ||
         ++s->query.events > SESSION_EVENTS_MAX)
@@ -238,7 +237,7 @@ static enum jobs__ask asked_of(enum session_outcome outcome)
                                      : JOBS__ASK_ANSWERED;
 }
 
-void session_query_end(struct jobs__session *s, int64_t now, enum session_outcome outcome)
+void jobs__session_query_end(struct jobs__session *s, int64_t now, enum session_outcome outcome)
 {
     enum session_purpose purpose = s->query.purpose;
     if (s->query.different && outcome != FOUND_THERE)
@@ -256,50 +255,51 @@ void session_query_end(struct jobs__session *s, int64_t now, enum session_outcom
         s->decide_due = s->event == NULL || s->found_count > 0;
         break;
     case ACT_ACCEPT:
-        session_accept(s, read_back_of(outcome), purpose == ASK_CONFIRM || purpose == ASK_DUPLICATE ? s->said : "");
+        jobs__session_accept(s, read_back_of(outcome),
+                             purpose == ASK_CONFIRM || purpose == ASK_DUPLICATE ? s->said : "");
         break;
     case ACT_SEND:
-        session_send_at(s, now);
+        jobs__session_send_at(s, now);
         break;
     case ACT_ANEW:
         if (s->query.repeated) {
-            session_send_at(s, now);
+            jobs__session_send_at(s, now);
             break;
         }
         s->query.repeated = true;
-        session_redial(s, now, now + session_backoff(s, now));
+        jobs__session_redial(s, now, now + jobs__session_backoff(s, now));
         break;
     case ACT_REJECT:
         if (purpose == ASK_FETCH && outcome == FOUND_ABSENT)
-            session_say(s->said, "the relay does not have it", strlen("the relay does not have it"));
-        session_reject(s, read_back_of(outcome));
+            jobs__session_say(s->said, "the relay does not have it", strlen("the relay does not have it"));
+        jobs__session_reject(s, read_back_of(outcome));
         break;
     case ACT_REJECT_UNLESS_DOUBT:
-        if (session_in_doubt(s))
-            session_unclear(s, read_back_of(outcome), why_unclear(s, outcome));
+        if (jobs__session_in_doubt(s))
+            jobs__session_unclear(s, read_back_of(outcome), why_unclear(s, outcome));
         else
-            session_reject(s, read_back_of(outcome));
+            jobs__session_reject(s, read_back_of(outcome));
         break;
     case ACT_UNCLEAR:
-        session_unclear(s, read_back_of(outcome), why_unclear(s, outcome));
+        jobs__session_unclear(s, read_back_of(outcome), why_unclear(s, outcome));
         break;
     case ACT_GIVE_UP:
-        session_give_up(s, true, false, "the relay does not answer questions");
+        jobs__session_give_up(s, true, false, "the relay does not answer questions");
         break;
     }
 }
 
-void session_deliver(struct jobs__session *s, int64_t now)
+void jobs__session_deliver(struct jobs__session *s, int64_t now)
 {
     for (size_t i = 0; i < s->found_count; i++)
         if (jobs_event_same(s->found[i], s->event)) {
-            session_accept(s, JOBS_CONFIRMED, "");
+            jobs__session_accept(s, JOBS_CONFIRMED, "");
             return;
         }
     if (s->maybe_sent)
-        session_query_begin(s, now, ASK_RESEND);
+        jobs__session_query_begin(s, now, ASK_RESEND);
     else
-        session_send_at(s, now);
+        jobs__session_send_at(s, now);
 }
 
 enum jobs__ask jobs__session_asked(const struct jobs__session *session)

@@ -3,7 +3,6 @@
  */
 #include "session_state.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +21,7 @@ static uint64_t next_random(struct jobs__session *s) /* splitmix64 */
 }
 
 /* Full jitter under a growing cap, and never more than half of what is left, so that the last try is not wasted. */
-int64_t session_backoff(struct jobs__session *s, int64_t now)
+int64_t jobs__session_backoff(struct jobs__session *s, int64_t now)
 {
     static const int64_t caps[] = {500, 1500, 4000, 8000};
     const unsigned last = sizeof caps / sizeof *caps - 1;
@@ -37,23 +36,23 @@ int64_t session_backoff(struct jobs__session *s, int64_t now)
 }
 
 /* The relay asks for a pause; one that does not fit ends the conversation at once. */
-bool session_wait_fits(struct jobs__session *s, int64_t now, int seconds)
+bool jobs__session_wait_fits(struct jobs__session *s, int64_t now, int seconds)
 {
     s->result.retry_after = seconds;
     if ((int64_t)seconds * MS <= s->deadline - now)
         return true;
-    session_give_up(s, true, false, "the relay asks for a longer pause than there is time");
+    jobs__session_give_up(s, true, false, "the relay asks for a longer pause than there is time");
     return false;
 }
 
-bool session_retry_at(struct jobs__session *s, int64_t now, const char *text, size_t len, int64_t *at)
+bool jobs__session_retry_at(struct jobs__session *s, int64_t now, const char *text, size_t len, int64_t *at)
 {
     int seconds = jobs__answer_retry_in(text, len);
     if (seconds == 0) {
-        *at = now + session_backoff(s, now);
+        *at = now + jobs__session_backoff(s, now);
         return true;
     }
-    if (!session_wait_fits(s, now, seconds))
+    if (!jobs__session_wait_fits(s, now, seconds))
         return false;
     *at = now + (int64_t)seconds * MS;
     if (*at > s->not_before)
@@ -62,14 +61,14 @@ bool session_retry_at(struct jobs__session *s, int64_t now, const char *text, si
 }
 
 /* A membership may be granted a moment after it was asked for. */
-bool session_still_restricted(struct jobs__session *s, int64_t now, int64_t *at)
+bool jobs__session_still_restricted(struct jobs__session *s, int64_t now, int64_t *at)
 {
     if (s->restricted_since == 0)
         s->restricted_since = now;
     int64_t left = s->restricted_since + SESSION_MEMBERSHIP_MS - now;
     if (left <= 0)
         return false;
-    int64_t wait = session_backoff(s, now);
+    int64_t wait = jobs__session_backoff(s, now);
     wait = wait < left ? wait : left;
     *at = now + (wait < MEMBER_MIN ? MEMBER_MIN : wait);
     return true;
@@ -77,10 +76,10 @@ bool session_still_restricted(struct jobs__session *s, int64_t now, int64_t *at)
 
 /* --- hanging up and dialling again --- */
 
-void session_redial(struct jobs__session *s, int64_t now, int64_t at)
+void jobs__session_redial(struct jobs__session *s, int64_t now, int64_t at)
 {
     if (s->phase == PHASE_QUERY && s->query.purpose == ASK_CONFIRM) { /* a read-back belongs to its OK's connection */
-        session_query_end(s, now, FOUND_SILENT);
+        jobs__session_query_end(s, now, FOUND_SILENT);
         return;
     }
     if (s->line == LINE_UP || s->line == LINE_DIALING)
@@ -91,13 +90,13 @@ void session_redial(struct jobs__session *s, int64_t now, int64_t at)
     s->dial_at = at;
 }
 
-void session_auth_failed(struct jobs__session *s, int64_t now)
+void jobs__session_auth_failed(struct jobs__session *s, int64_t now)
 {
     if (s->auth.failures < JOBS__AUTH_FAILURES) {
-        session_redial(s, now, now + session_backoff(s, now));
+        jobs__session_redial(s, now, now + jobs__session_backoff(s, now));
         return;
     }
-    session_give_up(s, false, true, "");
+    jobs__session_give_up(s, false, true, "");
 }
 
 /* --- what a lost connection means --- */
@@ -131,12 +130,12 @@ static void describe(struct jobs__session *s, const struct jobs__closed *closed)
     else if (closed->ending == JOBS__END_CLOSED && closed->code != 0)
         snprintf(number, sizeof number, " (%d)", closed->code);
     char words[JOBS_RELAY_MESSAGE_MAX + 1];
-    session_say(words, closed->len > 0 ? closed->text : "", closed->len);
+    jobs__session_say(words, closed->len > 0 ? closed->text : "", closed->len);
     bool moved = closed->ending == JOBS__END_HTTP && jobs__answer_http(closed->status) == JOBS__HTTP_REDIRECT;
     char line[2 * sizeof words];
     int len = snprintf(line, sizeof line, "%s%s%s%s%s", endings[closed->ending].words, number,
                        moved ? " (redirects are not followed)" : "", words[0] != '\0' ? ": " : "", words);
-    session_say(s->ending, line, (size_t)len);
+    jobs__session_say(s->ending, line, (size_t)len);
 }
 
 static void give_up_on_line(struct jobs__session *s, int64_t now, bool retryable, bool denied)
@@ -148,7 +147,7 @@ static void give_up_on_line(struct jobs__session *s, int64_t now, bool retryable
         s->explain_until = now + SESSION_EXPLAIN_MS < s->deadline ? now + SESSION_EXPLAIN_MS : s->deadline;
         return;
     }
-    session_give_up(s, retryable, denied, denied ? "" : s->result.attempts > 0 ? "sent, but not answered" : "");
+    jobs__session_give_up(s, retryable, denied, denied ? "" : s->result.attempts > 0 ? "sent, but not answered" : "");
 }
 
 /* Whether a dial that failed leaves hope for another. */
@@ -175,11 +174,11 @@ static void dial_failed(struct jobs__session *s, int64_t now, const struct jobs_
         return;
     }
     if (closed->retry_after > 0) {
-        if (session_wait_fits(s, now, closed->retry_after))
+        if (jobs__session_wait_fits(s, now, closed->retry_after))
             s->dial_at = now + (int64_t)closed->retry_after * MS;
         return;
     }
-    s->dial_at = now + session_backoff(s, now);
+    s->dial_at = now + jobs__session_backoff(s, now);
 }
 
 static void close_refuses(struct jobs__session *s, int64_t now, const struct jobs__closed *closed)
@@ -187,10 +186,10 @@ static void close_refuses(struct jobs__session *s, int64_t now, const struct job
     enum jobs__answer answer = jobs__answer_refusal(closed->len > 0 ? closed->text : "", closed->len);
     memcpy(s->said, s->ending, sizeof s->said);
     s->refusal.denied = answer == JOBS__ANSWER_AUTH || answer == JOBS__ANSWER_DENIED;
-    session_refused(s, now, false);
+    jobs__session_refused(s, now, false);
 }
 
-void session_lost(struct jobs__session *s, int64_t now, const struct jobs__closed *closed, bool dialing)
+void jobs__session_lost(struct jobs__session *s, int64_t now, const struct jobs__closed *closed, bool dialing)
 {
     bool refuses = closed->ending == JOBS__END_CLOSED && jobs__answer_close_is_final(closed->code);
     bool asks = s->phase == PHASE_QUERY;
@@ -201,7 +200,7 @@ void session_lost(struct jobs__session *s, int64_t now, const struct jobs__close
     describe(s, closed);
 
     if (asks && purpose == ASK_CONFIRM) { /* the OK decided already */
-        session_query_end(s, now, FOUND_SILENT);
+        jobs__session_query_end(s, now, FOUND_SILENT);
         return;
     }
     if (dialing) {
@@ -209,13 +208,13 @@ void session_lost(struct jobs__session *s, int64_t now, const struct jobs__close
         return;
     }
     s->dial_failed = true; /* it was up, but of no use to an ask */
-    s->dial_at = now + session_backoff(s, now);
+    s->dial_at = now + jobs__session_backoff(s, now);
     if (refuses && asks && purpose == ASK_FETCH)
         memcpy(s->said, s->ending, sizeof s->said);
     if (refuses && asks && (purpose == ASK_REFUSAL || purpose == ASK_DUPLICATE || purpose == ASK_FETCH))
-        session_query_end(s, now, FOUND_REFUSED);
+        jobs__session_query_end(s, now, FOUND_REFUSED);
     else if (refuses && s->phase != PHASE_HOLD)
         close_refuses(s, now, closed);
     else if (s->phase == PHASE_SENT)
-        session_query_begin(s, now, ASK_RESEND);
+        jobs__session_query_begin(s, now, ASK_RESEND);
 }

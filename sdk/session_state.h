@@ -1,6 +1,7 @@
 /* session_state.h - the inside of a session, shared by session*.c and nobody else.
  *
- *   session.c          life, the loop's face, what is wanted next
+ *   session.c          life, and the loop's face
+ *   session_next.c     what is wanted next
  *   session_answers.c  what a frame changes
  *   session_line.c     what a lost connection changes; waits and retries
  *   session_ask.c      filters, events found, one question and its end
@@ -137,40 +138,45 @@ struct jobs__session {
     struct jobs__session_result result;
 };
 
+/* --- session_next.c --- */
+struct jobs__step jobs__session_next(struct jobs__session *s, int64_t now);
+void jobs__session_explained(struct jobs__session *s); /* the words behind an HTTP refusal came, or did not */
+
 /* --- session_line.c --- */
-void session_lost(struct jobs__session *s, int64_t now, const struct jobs__closed *closed, bool dialing);
-void session_redial(struct jobs__session *s, int64_t now, int64_t at); /* hang up; dial again, not before `at` */
-int64_t session_backoff(struct jobs__session *s, int64_t now);         /* ms to wait */
+void jobs__session_lost(struct jobs__session *s, int64_t now, const struct jobs__closed *closed, bool dialing);
+void jobs__session_redial(struct jobs__session *s, int64_t now, int64_t at); /* hang up; dial again, not before `at` */
+int64_t jobs__session_backoff(struct jobs__session *s, int64_t now);         /* ms to wait */
 /* When to try again what was refused for now with these words. False when that is too late: then it is over. */
-bool session_retry_at(struct jobs__session *s, int64_t now, const char *text, size_t len, int64_t *at);
-bool session_wait_fits(struct jobs__session *s, int64_t now, int seconds);
+bool jobs__session_retry_at(struct jobs__session *s, int64_t now, const char *text, size_t len, int64_t *at);
+bool jobs__session_wait_fits(struct jobs__session *s, int64_t now, int seconds);
 /* AUTH failed on this connection: another one, or the end. */
-void session_auth_failed(struct jobs__session *s, int64_t now);
-bool session_still_restricted(struct jobs__session *s, int64_t now, int64_t *at); /* try again at *at */
+void jobs__session_auth_failed(struct jobs__session *s, int64_t now);
+bool jobs__session_still_restricted(struct jobs__session *s, int64_t now, int64_t *at); /* try again at *at */
 
 /* --- session_ask.c --- */
-int session_filter_new(struct session_filter **out, const char *text);
-void session_filter_free(struct session_filter *filter);
-bool session_filter_matches(const struct session_filter *filter, const struct jobs_event *event);
-void session_query_begin(struct jobs__session *s, int64_t now, enum session_purpose purpose);
-void session_query_request(struct jobs__session *s, int64_t now); /* writes REQ into s->out */
-void session_query_event(struct jobs__session *s, int64_t now, const struct jobs__frame *frame);
-void session_query_end(struct jobs__session *s, int64_t now, enum session_outcome outcome);
-void session_deliver(struct jobs__session *s, int64_t now); /* the event is given: on with it */
+int jobs__session_filter_new(struct session_filter **out, const char *text);
+void jobs__session_filter_free(struct session_filter *filter);
+bool jobs__session_filter_matches(const struct session_filter *filter, const struct jobs_event *event);
+void jobs__session_query_begin(struct jobs__session *s, int64_t now, enum session_purpose purpose);
+void jobs__session_query_request(struct jobs__session *s, int64_t now); /* writes REQ into s->out */
+void jobs__session_query_event(struct jobs__session *s, int64_t now, const struct jobs__frame *frame);
+void jobs__session_query_end(struct jobs__session *s, int64_t now, enum session_outcome outcome);
+void jobs__session_deliver(struct jobs__session *s, int64_t now); /* the event is given: on with it */
 
 /* --- session_answers.c --- */
-void session_frame(struct jobs__session *s, int64_t now, const char *text, size_t len);
+void jobs__session_frame(struct jobs__session *s, int64_t now, const char *text, size_t len);
 /* Refused for good. by_id: by an OK with our id. What may have arrived before is asked for first. */
-void session_refused(struct jobs__session *s, int64_t now, bool by_id);
-void session_send_at(struct jobs__session *s, int64_t at);
+void jobs__session_refused(struct jobs__session *s, int64_t now, bool by_id);
+void jobs__session_send_at(struct jobs__session *s, int64_t at);
 
 /* --- session_verdict.c --- */
-void session_say(char *out, const char *text, size_t len); /* foreign text as one line of JOBS_RELAY_MESSAGE_MAX */
-bool session_in_doubt(const struct jobs__session *s);
-void session_accept(struct jobs__session *s, enum jobs_read_back read_back, const char *text);
-void session_reject(struct jobs__session *s, enum jobs_read_back read_back);
-void session_unclear(struct jobs__session *s, enum jobs_read_back read_back, const char *own_words);
+void jobs__session_say(char *out, const char *text,
+                       size_t len); /* foreign text as one line of JOBS_RELAY_MESSAGE_MAX */
+bool jobs__session_in_doubt(const struct jobs__session *s);
+void jobs__session_accept(struct jobs__session *s, enum jobs_read_back read_back, const char *text);
+void jobs__session_reject(struct jobs__session *s, enum jobs_read_back read_back);
+void jobs__session_unclear(struct jobs__session *s, enum jobs_read_back read_back, const char *own_words);
 /* Nothing more can be done: the verdict that what is known allows. */
-void session_give_up(struct jobs__session *s, bool retryable, bool denied, const char *own_words);
+void jobs__session_give_up(struct jobs__session *s, bool retryable, bool denied, const char *own_words);
 
 #endif

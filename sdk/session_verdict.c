@@ -12,13 +12,13 @@
 
 #define SKEW_WORTH_NAMING 30 /* s */
 
-void session_say(char *out, const char *text, size_t len)
+void jobs__session_say(char *out, const char *text, size_t len)
 {
     jobs__text_one_line(out, JOBS_RELAY_MESSAGE_MAX, text, len);
 }
 
 /* Whether some attempt, now or in an earlier process, may have left the event there. */
-bool session_in_doubt(const struct jobs__session *s)
+bool jobs__session_in_doubt(const struct jobs__session *s)
 {
     return s->maybe_sent || s->cleared < s->result.attempts;
 }
@@ -32,7 +32,7 @@ static void add_words(struct jobs__session *s, const char *before, const char *w
     struct jobs__buffer joined = {.max = 4 * (JOBS_RELAY_MESSAGE_MAX + 1)};
     jobs__buffer_format(&joined, "%s%s%s%s", message, message[0] != '\0' ? "; " : "", before, words);
     if (!joined.failed)
-        session_say(message, joined.bytes, joined.len);
+        jobs__session_say(message, joined.bytes, joined.len);
     jobs__buffer_free(&joined);
 }
 
@@ -97,7 +97,7 @@ static void finish(struct jobs__session *s, enum jobs_verdict verdict, enum jobs
     }
 }
 
-void session_accept(struct jobs__session *s, enum jobs_read_back read_back, const char *text)
+void jobs__session_accept(struct jobs__session *s, enum jobs_read_back read_back, const char *text)
 {
     /* Only the first look at an event can find that somebody else's copy was there before ours. */
     unsigned seen = s->result.attempts - s->cleared;
@@ -107,7 +107,7 @@ void session_accept(struct jobs__session *s, enum jobs_read_back read_back, cons
     finish(s, before && s->fetch_id[0] == '\0' ? JOBS_DUPLICATE : JOBS_ACCEPTED, read_back);
 }
 
-void session_reject(struct jobs__session *s, enum jobs_read_back read_back)
+void jobs__session_reject(struct jobs__session *s, enum jobs_read_back read_back)
 {
     s->result.denied = s->refusal.denied;
     s->result.refused_for_time = s->refusal.for_time && !s->result.said_stored;
@@ -121,7 +121,7 @@ static void add_what_was_said(struct jobs__session *s)
     add_words(s, "", s->ending);
 }
 
-void session_unclear(struct jobs__session *s, enum jobs_read_back read_back, const char *own_words)
+void jobs__session_unclear(struct jobs__session *s, enum jobs_read_back read_back, const char *own_words)
 {
     s->result.retryable = true;
     add_words(s, "", own_words);
@@ -134,25 +134,25 @@ static bool is_asking(const struct jobs__session *s, enum session_purpose purpos
     return s->phase == PHASE_QUERY && s->query.purpose == purpose;
 }
 
-void session_give_up(struct jobs__session *s, bool retryable, bool denied, const char *own_words)
+void jobs__session_give_up(struct jobs__session *s, bool retryable, bool denied, const char *own_words)
 {
-    bool in_doubt = session_in_doubt(s);
+    bool in_doubt = jobs__session_in_doubt(s);
     if (is_asking(s, ASK_CONFIRM)) {
-        session_accept(s, JOBS_READ_REFUSED, s->said);
+        jobs__session_accept(s, JOBS_READ_REFUSED, s->said);
         return;
     }
     if (s->result.attempts > 0 && in_doubt) {
-        session_unclear(s, s->phase == PHASE_QUERY ? JOBS_READ_REFUSED : JOBS_NOT_ASKED, own_words);
+        jobs__session_unclear(s, s->phase == PHASE_QUERY ? JOBS_READ_REFUSED : JOBS_NOT_ASKED, own_words);
         return;
     }
     if (s->refusal.is_set && !in_doubt) {
-        session_reject(s, JOBS_READ_REFUSED);
+        jobs__session_reject(s, JOBS_READ_REFUSED);
         return;
     }
     enum jobs_read_back read_back = s->fetch_id[0] != '\0' ? JOBS_READ_REFUSED : JOBS_NOT_ASKED;
     if (s->result.attempts > 0) { /* every attempt was met with "not you" or "not before AUTH", and that did not mend */
         s->refusal.denied = true;
-        session_reject(s, read_back);
+        jobs__session_reject(s, read_back);
         return;
     }
     s->result.retryable = retryable;
@@ -169,7 +169,7 @@ void jobs__session_settle(struct jobs__session *session, enum jobs_verdict verdi
     if (session->phase == PHASE_DONE)
         return;
     session->told_over = true;
-    session_say(session->result.message, message, strlen(message));
+    jobs__session_say(session->result.message, message, strlen(message));
     session->notice_count = 0; /* the owner's words stand alone */
     finish(session, verdict, read_back);
 }
@@ -179,7 +179,7 @@ void jobs__session_stop(struct jobs__session *session)
     if (session->phase == PHASE_DONE)
         return;
     session->told_over = true;
-    session_give_up(session, true, false, "stopped");
+    jobs__session_give_up(session, true, false, "stopped");
 }
 
 const struct jobs__session_result *jobs__session_result(const struct jobs__session *session)
