@@ -65,11 +65,13 @@ class Round:
         self.large, self.refused = large, refused
         self.channel = str(uuid.uuid4())
         self.row = dict.fromkeys(("accepted", "read back", "duplicate", "refusal shown", "wall time"), "no")
+        if large is None and refused is None:
+            self.row["refusal shown"] = "(takes all of this)"
         self.key = folder / "key"
         Ran(folder, ["keys", "new", self.key], None).ended(0)
 
-    def jobs(self, *arguments, given=None, state="state", relay=None):
-        where = ["--relay", relay or self.url, "--key-file", self.key, "--timeout", "20"]
+    def jobs(self, *arguments, given=None, state="state", relay=None, timeout=20):
+        where = ["--relay", relay or self.url, "--key-file", self.key, "--timeout", str(timeout)]
         if arguments[0] == "handoff":
             where += ["--state-dir", self.folder / state]
         return Ran(self.folder, [*arguments, *where], given)
@@ -158,7 +160,7 @@ class Round:
         """Signed while no relay answered; the same event goes out later."""
         job = self.request("outage")
         manifest = self.manifest(requestedOutcome="outage")
-        down = self.handoff(job, manifest, relay=NOWHERE).ended(2)
+        down = self.handoff(job, manifest, relay=NOWHERE, timeout=1).ended(2)
         equal((down.said["error"], down.said["stored"]), ("network_error", True), "without a relay")
         up = self.handoff(job, manifest).ended(0)
         equal(up.said["event_id"], down.said["event_id"], "the event after the outage")
