@@ -1,5 +1,6 @@
 /* handoff.c - `jobs handoff`: one order to the publisher, one receipt to the user. */
 #include "client.h"
+#include "convert.h"
 #include "input.h"
 #include "print.h"
 #include "signals.h"
@@ -19,6 +20,8 @@ int command_handoff(struct run *run)
     int code = client_open(&client, run, OPT_RELAY, dry_run ? CLIENT_KEY_IF_THERE : CLIENT_KEY_NEEDED);
     if (code == JOBS_OK)
         code = input_read(&manifest, run, options_text(given, OPT_MANIFEST), "the manifest", JOBS_INPUT_MAX);
+    if (code == JOBS_OK && options_text(given, OPT_FROM_FORMAT) != NULL)
+        code = convert_input(run, &manifest, OPT_FROM_FORMAT, true);
     if (code != JOBS_OK)
         goto out;
 

@@ -55,8 +55,13 @@ void jobs__violate(struct jobs__conversion *c, const char *rule, const char *poi
             rule = rules[i].number;
             sentence = rules[i].sentence;
         }
-    if (jobs_report_add(c->report, rule, pointer, line_of(c, pointer), "%s%s%s", message,
-                        message[0] == '\0' ? "" : ": ", sentence) != JOBS_OK)
+    /* the text forms have no pointers that their writer would know: the line goes into the words */
+    size_t line = line_of(c, pointer);
+    char where[32] = "";
+    if (line > 0 && strncmp(message, "line ", 5) != 0)
+        snprintf(where, sizeof where, "line %zu: ", line);
+    if (jobs_report_add(c->report, rule, pointer, line, "%s%s%s%s", where, message, message[0] == '\0' ? "" : ": ",
+                        sentence) != JOBS_OK)
         c->failed = JOBS_NO_MEMORY;
 }
 

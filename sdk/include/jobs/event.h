@@ -101,6 +101,10 @@ JOBS_PUBLIC JOBS_MUST_USE int jobs_secrets_check_text(const char *pointer, const
                                                       const struct jobs_secret_options *options,
                                                       struct jobs_report *report);
 
+/* Where in the text a credential stands: the span to hide. False when there is none. */
+JOBS_PUBLIC bool jobs_secrets_find(const char *text, size_t len, const struct jobs_secret_options *options,
+                                   size_t *start, size_t *length);
+
 #ifdef __cplusplus
 }
 #endif
