@@ -147,7 +147,8 @@ static void set_source(struct jobs__conversion *c, json_t *manifest)
     set(c, source, "format", json_string(formats[c->candidate.format].name));
     jobs__put_text(c, source, "version", c->version);
     jobs__put_text(c, source, "producer", c->producer);
-    jobs__put_text(c, source, "nativeOutcome", c->native_outcome);
+    /* one of the format's own words, checked: verbatim */
+    set(c, source, "nativeOutcome", json_string(c->native_outcome));
     set(c, source, "sha256", json_string(hex));
     set(c, source, "bytes", json_integer((json_int_t)c->input_len));
     if (c->options->keep_original)

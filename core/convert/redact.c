@@ -123,7 +123,7 @@ static size_t mac_value(const char *text, size_t len)
     return 0;
 }
 
-/* The longest hidden value that begins at text. */
+/* The longest hidden value that begins at text and does not end within a word. */
 static size_t hidden_value(const struct jobs__conversion *c, const char *text, size_t len)
 {
     size_t longest = 0, i;
@@ -131,7 +131,8 @@ static size_t hidden_value(const struct jobs__conversion *c, const char *text, s
     json_array_foreach(c->hidden, i, value)
     {
         size_t n = json_string_length(value);
-        if (n > longest && n <= len && memcmp(json_string_value(value), text, n) == 0)
+        if (n > longest && n <= len && memcmp(json_string_value(value), text, n) == 0 &&
+            (n == len || !isalnum((unsigned char)text[n])))
             longest = n;
     }
     return longest;
@@ -157,10 +158,10 @@ bool jobs__redact(struct jobs__conversion *c, const char *text, size_t len, stru
             } else {
                 secret_at = len;
             }
-        } else if ((skip = hidden_value(c, text + at, len - at)) > 0) {
-            /* a value that the source itself marks as private */
         } else if (at_start || !isalnum((unsigned char)text[at - 1])) {
-            skip = approval_code(text + at, len - at);
+            skip = hidden_value(c, text + at, len - at); /* what the source itself marks as private */
+            if (skip == 0)
+                skip = approval_code(text + at, len - at);
             if (skip == 0)
                 skip = mac_value(text + at, len - at);
         }
