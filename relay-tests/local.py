@@ -1,6 +1,8 @@
 """Starts jobs-relay for a test and ends it again."""
+import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -16,18 +18,33 @@ class Relay:
         self.own = dir is None
         self.dir = dir or tempfile.mkdtemp(prefix="jobs-relay-")
         self.options, self.wrapper = options, wrapper
-        self.process = None
+        self.process = self.log = None
         self.start()
 
     def start(self, *more):
         command = [*self.wrapper, os.path.join(BIN, "jobs-relay"), "--dir", self.dir, *self.options, *more]
+        self.close_log()
         self.log = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
-        self.url = self.process.stdout.readline().strip()
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, bufsize=0)
+        self.url = self.process.stdout.readline().decode().strip()
+        fcntl.fcntl(self.process.stdout, fcntl.F_SETPIPE_SZ, 1 << 20)
         if not self.url:
-            self.process.wait()
-            raise RuntimeError(f"jobs-relay did not start: {self.errors()}")
+            self.process.communicate()
+            words = self.errors()
+            self.close_log()
+            raise RuntimeError(f"jobs-relay did not start: {words}")
         self.port = int(self.url.rsplit(":", 1)[1])
+
+    def heard(self):
+        """What a script's relay heard since the last call; it says so before it answers."""
+        stream, text = self.process.stdout.fileno(), b""
+        while select.select([stream], [], [], 0)[0] and (piece := os.read(stream, 65536)):
+            text += piece
+        return text.decode().splitlines()
+
+    def close_log(self):
+        if self.log is not None:
+            self.log.close()
 
     def errors(self):
         self.log.seek(0)
@@ -40,13 +57,14 @@ class Relay:
         self.process.send_signal(number)
         said, _ = self.process.communicate(timeout=20)
         status, self.process = self.process.returncode, None
-        return status, said
+        return status, said.decode()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.stop()
+        self.close_log()
         if self.own:
             shutil.rmtree(self.dir, ignore_errors=True)
 

@@ -84,7 +84,7 @@ def verifies(public, message, signature):
 
 class Key:
     def __init__(self, secret=None):
-        self.secret = int.from_bytes(secret or os.urandom(32), "big") % (N - 1) + 1 if secret is None else int.from_bytes(secret, "big")
+        self.secret = int.from_bytes(secret or os.urandom(32), "big") % N
         x, y = affine(times(self.secret))
         self.d = self.secret if y % 2 == 0 else N - self.secret
         self.bytes = x.to_bytes(32, "big")
@@ -156,6 +156,7 @@ def http(url, method_and_headers, ca=None, patience=5):
     while b"\r\n\r\n" not in data:
         piece = wire.recv(65536)
         if not piece:
+            wire.close()
             raise Closed(None, "no HTTP answer")
         data += piece
     head, rest = data.split(b"\r\n\r\n", 1)
@@ -189,6 +190,7 @@ class Client:
             raise Refused(status, self.headers, self.data.decode())
         expected = base64.b64encode(hashlib.sha1((nonce + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest())
         if self.headers.get("sec-websocket-accept") != expected.decode():
+            self.wire.close()
             raise Closed(None, "wrong Sec-WebSocket-Accept")
 
     def __enter__(self):

@@ -5,6 +5,7 @@
 #include "peer.h"
 #include "script.h"
 
+#include <ctype.h>
 #include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,7 @@ enum placeholder {
     OPEN,
     SHUT,
     ID,
+    LOUD_ID,
     SUB,
     CHALLENGE,
     AUTHOR,
@@ -157,16 +159,18 @@ enum placeholder {
     DOLLAR
 };
 static const char *const placeholders[] = {
-    [FILL] = "fill(",  [OPEN] = "open(",          [SHUT] = "shut(",          [ID] = "id",
-    [SUB] = "sub",     [CHALLENGE] = "challenge", [AUTHOR] = "author",       [URL] = "url",
-    [EVENT] = "event", [FORGED] = "forged",       [STRANGERS] = "strangers", [DOLLAR] = "$"};
+    [FILL] = "fill(",    [OPEN] = "open(",    [SHUT] = "shut(",         [ID] = "id",
+    [LOUD_ID] = "ID",    [SUB] = "sub",       [CHALLENGE] = "challenge", [AUTHOR] = "author",
+    [URL] = "url",       [EVENT] = "event",   [FORGED] = "forged",      [STRANGERS] = "strangers",
+    [DOLLAR] = "$",
+};
 
 static void add_placeholder(struct jobs__buffer *out, struct relay *relay, const struct moment *moment,
                             enum placeholder which, size_t number)
 {
     static const char none[] = "0000000000000000000000000000000000000000000000000000000000000000";
     const struct peer *peer = relay_peer(relay, moment->peer);
-    struct jobs_event *event = which == ID || which >= AUTHOR ? subject(relay, moment) : NULL;
+    struct jobs_event *event = which == ID || which == LOUD_ID || which >= AUTHOR ? subject(relay, moment) : NULL;
     size_t len;
     const char *json;
     switch (which) {
@@ -181,6 +185,10 @@ static void add_placeholder(struct jobs__buffer *out, struct relay *relay, const
         break;
     case ID:
         jobs__buffer_text(out, event == NULL ? none : jobs_event_id(event));
+        break;
+    case LOUD_ID:
+        for (const char *c = event == NULL ? none : jobs_event_id(event); *c != '\0'; c++)
+            jobs__buffer_char(out, (char)toupper((unsigned char)*c));
         break;
     case AUTHOR:
         jobs__buffer_text(out, event == NULL ? none : jobs_event_author(event));
