@@ -178,6 +178,7 @@ class Client:
 
     def __init__(self, url, key=None, ca=None, patience=5):
         self.url, self.key, self.patience = url, key or Key(), patience
+        self.at = 0  # what has been taken of data
         nonce = base64.b64encode(os.urandom(16)).decode()
         self.wire, status, self.headers, self.data = http(
             url, f"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {nonce}\r\n",
@@ -219,19 +220,19 @@ class Client:
         self.raw(compact(list(message)))
 
     def take(self, count, deadline):
-        while len(self.data) < count:
+        while len(self.data) - self.at < count:
             self.wire.settimeout(max(0.001, deadline - time.monotonic()))
             try:
-                piece = self.wire.recv(1 << 20)
+                piece = self.wire.recv(1 << 16)
             except TimeoutError:
                 raise TimeoutError("nothing came") from None
             except OSError as reason:
                 raise Closed(None, str(reason)) from None
             if not piece:
                 raise Closed(None, "end of stream")
-            self.data += piece
-        out, self.data = self.data[:count], self.data[count:]
-        return out
+            self.data, self.at = self.data[self.at:] + piece, 0
+        self.at += count
+        return self.data[self.at - count:self.at]
 
     def text(self, patience=None):
         deadline = time.monotonic() + (self.patience if patience is None else patience)
