@@ -8,6 +8,7 @@
 
 #include <jobs/read.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -334,11 +335,43 @@ static void keys_are_kept(void **state)
     assert_int_equal(keys.count, JOBS__KEYS_KEPT);
 }
 
+static void *work_through(void *context)
+{
+    const char *json = context;
+    struct jobs_verifier *verifier = NULL;
+    struct jobs_verified verified;
+    if (jobs_verifier_new(&verifier) != JOBS_OK)
+        return NULL;
+    size_t cards_found = 0;
+    for (int i = 0; i < 500; i++)
+        cards_found += jobs_verifier_check(&verified, verifier, json, strlen(json)) == JOBS_OK &&
+                       verified.event == JOBS_VERIFIED_VALID && verified.card == JOBS_CARD_YES;
+    jobs_verifier_free(verifier);
+    return cards_found == 500 ? context : NULL;
+}
+
+/* A verifier a thread, and nothing between them; ThreadSanitizer has looked at this one. */
+static void one_a_thread(void **state)
+{
+    (void)state;
+    pthread_t threads[4];
+    char json[4096];
+    strcpy(json, spellings[7].json);
+    sign(json);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work_through, json), 0);
+    for (size_t i = 0; i < 4; i++) {
+        void *result = NULL;
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        assert_ptr_equal(result, json);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_spelling),  cmocka_unit_test(what_is_not_valid), cmocka_unit_test(the_longest_line),
-        cmocka_unit_test(both_ways_agree), cmocka_unit_test(keys_are_kept),
+        cmocka_unit_test(both_ways_agree), cmocka_unit_test(keys_are_kept),     cmocka_unit_test(one_a_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
