@@ -239,6 +239,10 @@ class Handoff(Write):
         self.assertEqual(list(event), ["id", "pubkey", "created_at", "kind", "tags", "content", "sig"])
         self.assertEqual(event["id"], event_id)
 
+        with open("/dev/full", "wb") as full:
+            for arguments in (["list"], ["show", event_id], ["flush", "--timeout", "1"]):
+                self.assert_failure(self.jobs("outbox", *arguments, stdout=full), 4, "error", "No space left")
+
         failed = self.jobs("outbox", "flush", "--timeout", "1")
         self.assertEqual(failed.status, 2, failed)
         self.assertIs(failed.line["accepted"], False)
