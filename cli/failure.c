@@ -7,6 +7,20 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The message then strings together what each relay said; a person gets a list instead. */
+static bool is_about_relays(int code)
+{
+    return code == JOBS_UNKNOWN || code == JOBS_UNREACHABLE || code == JOBS_REFUSED || code == JOBS_DENIED;
+}
+
+static size_t count_takers(const struct jobs_receipt *receipt)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < receipt->relay_count; i++)
+        count += receipt->relays[i].verdict == JOBS_ACCEPTED || receipt->relays[i].verdict == JOBS_DUPLICATE;
+    return count;
+}
+
 static void fail_for_person(const struct run *run, int code)
 {
     const struct jobs_receipt *receipt = &run->receipt;
@@ -15,15 +29,20 @@ static void fail_for_person(const struct run *run, int code)
     const char *plain = print_colour(run, STDERR_FILENO, PRINT_PLAIN);
     char line[2048];
 
-    const char *message = run->error.message[0] != '\0' ? run->error.message : jobs_code_sentence(code);
-    dprintf(STDERR_FILENO, "%sjobs:%s %s\n", red, plain, escape_line(line, sizeof line, message, strlen(message)));
-    /* Of a single relay the message has said it. */
-    for (size_t i = 0; receipt->relay_count > 1 && i < receipt->relay_count; i++) {
-        const struct jobs_relay_result *relay = &receipt->relays[i];
-        char url[512];
-        dprintf(STDERR_FILENO, "  %s%s%s %s%s%s\n", bold, escape_line(url, sizeof url, relay->url, strlen(relay->url)),
-                plain, jobs_verdict_name(relay->verdict), relay->message[0] != '\0' ? ": " : "",
-                escape_line(line, sizeof line, relay->message, strlen(relay->message)));
+    if (is_about_relays(code) && receipt->relay_count > 1) {
+        dprintf(STDERR_FILENO, "%sjobs:%s %zu of %zu relays took it; %s\n", red, plain, count_takers(receipt),
+                receipt->relay_count, jobs_code_sentence(code));
+        for (size_t i = 0; i < receipt->relay_count; i++) {
+            const struct jobs_relay_result *relay = &receipt->relays[i];
+            char url[512];
+            dprintf(STDERR_FILENO, "  %s%s%s %s%s%s\n", bold,
+                    escape_line(url, sizeof url, relay->url, strlen(relay->url)), plain,
+                    jobs_verdict_name(relay->verdict), relay->message[0] != '\0' ? ": " : "",
+                    escape_line(line, sizeof line, relay->message, strlen(relay->message)));
+        }
+    } else {
+        const char *message = run->error.message[0] != '\0' ? run->error.message : jobs_code_sentence(code);
+        dprintf(STDERR_FILENO, "%sjobs:%s %s\n", red, plain, escape_line(line, sizeof line, message, strlen(message)));
     }
     print_violations_for_person(run, STDERR_FILENO, &run->report);
     if (receipt->event_id[0] != '\0')

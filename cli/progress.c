@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static bool shown;
+static char last[256];
 
 bool progress_is_wanted(const struct run *run)
 {
@@ -22,7 +23,7 @@ void progress_show(void *context, const struct jobs_progress *progress)
 {
     const struct run *run = context;
     struct winsize window;
-    char url[160], line[256], cut[256];
+    char url[160], line[256], cut[sizeof last];
     if (progress->elapsed_ms < 1000)
         return;
     size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
@@ -33,6 +34,9 @@ void progress_show(void *context, const struct jobs_progress *progress)
         return;
     /* Fewer bytes than columns never wrap. */
     escape_line(cut, columns < sizeof cut ? columns : sizeof cut, line, strlen(line));
+    if (shown && strcmp(cut, last) == 0)
+        return;
+    memcpy(last, cut, sizeof last);
     dprintf(STDERR_FILENO, "\r%s%s%s\033[K", print_colour(run, STDERR_FILENO, PRINT_DIM), cut,
             print_colour(run, STDERR_FILENO, PRINT_PLAIN));
     shown = true;

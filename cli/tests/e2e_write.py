@@ -402,6 +402,15 @@ class Terminal(Write):
                                 "2", "--json", which=(2,), env=self.env)
         self.assertTrue(quiet.out.startswith(b'{"error":'), quiet)
 
+    def test_several_relays_are_a_list(self):
+        relay, dead = self.relay(), dead_url()
+        path = self.write("m.json", manifest(jobRequest=JOB))
+        shown = run_on_terminal("handoff", "--channel", CHANNEL, "--manifest", path, "--relay", relay.url, "--relay", dead,
+                                "--timeout", "1", which=(2,), env={**self.env, "NO_COLOR": "1"}).out.decode()
+        self.assertIn("jobs: 1 of 2 relays took it; no relay answered\n", shown)
+        self.assertIn(f"  {relay.url} accepted\n", shown)
+        self.assertIn(f"  {dead} unreachable: ", shown)
+
     def test_the_outbox_as_a_table(self):
         self.handoff("--relay", dead_url(), "--timeout", "1")
         shown = run_on_terminal("outbox", "list", which=(1,), env=self.env).out.decode()
