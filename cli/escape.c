@@ -81,3 +81,26 @@ size_t escape_width(const char *text)
     }
     return width;
 }
+
+void escape_fit(char *text, size_t columns)
+{
+    static const char ellipsis[] = "…";
+    size_t len = strlen(text), width = 0, fits = 0;
+    if (columns == 0 || escape_width(text) <= columns)
+        return;
+    for (size_t at = 0; at < len;) {
+        utf8proc_int32_t c;
+        utf8proc_ssize_t took = utf8proc_iterate((const utf8proc_uint8_t *)text + at, (utf8proc_ssize_t)(len - at), &c);
+        int columns_of_it = took > 0 ? utf8proc_charwidth(c) : 1;
+        width += columns_of_it > 0 ? (size_t)columns_of_it : 0;
+        if (width > columns - 1)
+            break;
+        at += took > 0 ? (size_t)took : 1;
+        fits = at;
+    }
+    /* what is cut off is at least one column, of at least one byte: an ellipsis may need two bytes more */
+    if (len - fits >= sizeof ellipsis - 1)
+        memcpy(text + fits, ellipsis, sizeof ellipsis);
+    else
+        memcpy(text + fits, ".", 2);
+}

@@ -17,4 +17,7 @@ char *escape_line(char *out, size_t size, const char *text, size_t len);
 /* Columns the (escaped) text takes on a terminal. */
 size_t escape_width(const char *text);
 
+/* Cuts the (escaped) text to at most that many columns, "…" included. */
+void escape_fit(char *text, size_t columns);
+
 #endif

@@ -111,7 +111,7 @@ static void end_page(struct jobs__feed *f, int64_t now)
 {
     f->page.out = false;
     f->close_page = true;
-    if (f->page_count == 0) {
+    if (f->page_count == 0 || (f->options.more != NULL && !f->options.more(f->options.context))) {
         f->result.complete = true;
         if (!f->options.live)
             end(f, JOBS_OK);

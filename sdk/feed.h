@@ -30,6 +30,8 @@ struct jobs__feed_options {
                      char id[65]); /* NULL: no key */
     /* One event of the subscription. *created_at is set unless FOREIGN. id is what it claims to be. */
     enum jobs__feed_taken (*take)(void *context, const char *id, const char *json, size_t len, int64_t *created_at);
+    /* After a page of stored events: false when this relay has given enough. May be NULL. */
+    bool (*more)(void *context);
     void *context;
 };
 

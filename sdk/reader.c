@@ -28,6 +28,7 @@ struct reading {
         const char *url;
         struct jobs__feed *feed;
         struct jobs_event *auth;
+        size_t counted; /* towards the limit of the query */
     } * sources;
     size_t source_count;
     struct jobs__relays relays;
@@ -82,10 +83,13 @@ static bool matches(const struct jobs_query *query, const struct jobs_event *eve
 
 static enum jobs__feed_taken take(void *context, const char *id, const char *json, size_t len, int64_t *created_at)
 {
-    struct reading *r = ((struct source *)context)->reading;
+    struct source *source = context;
+    struct reading *r = source->reading;
     struct jobs_event *event = NULL;
-    if (jobs__seen_find(&r->seen, id, created_at))
+    if (jobs__seen_find(&r->seen, id, created_at)) {
+        source->counted += r->source_count > 1; /* from another relay, most likely */
         return JOBS__TAKEN_KNOWN;
+    }
     if (jobs_event_parse(&event, json, len, NULL) != JOBS_OK || strcmp(jobs_event_id(event), id) != 0 ||
         !matches(r->query, event) || jobs_event_check(event) != JOBS_EVENT_VALID) {
         jobs_event_free(event);
@@ -98,10 +102,19 @@ static enum jobs__feed_taken take(void *context, const char *id, const char *jso
     jobs__seen_add(&r->seen, id, *created_at);
     if (!r->enough) {
         r->counts->events++;
-        r->enough = r->visit(r->context, event) < 0;
+        int made = r->visit(r->context, event);
+        r->enough = made < 0;
+        source->counted += made > 0;
     }
     jobs_event_free(event);
     return JOBS__TAKEN_NEW;
+}
+
+static bool more(void *context)
+{
+    const struct source *source = context;
+    size_t limit = source->reading->query->limit;
+    return limit == 0 || source->counted < limit;
 }
 
 /* --- the filter --- */
@@ -158,6 +171,7 @@ static int start(struct reading *r, struct jobs__line *lines, struct jobs_error 
             .live = r->live,
             .sign_auth = r->options->key != NULL ? sign_auth : NULL,
             .take = take,
+            .more = r->live ? NULL : more,
             .context = source,
         };
         code = jobs__feed_new(&source->feed, &feed);

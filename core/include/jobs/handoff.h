@@ -141,6 +141,8 @@ JOBS_PUBLIC const char *jobs_handoff_canonical(const struct jobs_handoff *handof
  * `requestedOutcome` when so asked. Malloced into *out (*len bytes). Returns JOBS_OK or JOBS_NO_MEMORY. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_handoff_comparable(char **out, size_t *len, const struct jobs_handoff *handoff,
                                                       bool without_requested_outcome);
+/* SHA-256 of those bytes (with requestedOutcome), as 64 lower-case hex. */
+JOBS_PUBLIC JOBS_MUST_USE int jobs_handoff_digest(char hex[65], const struct jobs_handoff *handoff);
 
 /* Walks every text and member name of a valid handoff, unknown fields included, decoded; used by the secrets guard.
  * Stops at the first non-zero return of visit and returns it. pointer is the JSON Pointer of the text. */

@@ -24,6 +24,7 @@ struct jobs_query {
     const uint32_t *kinds;
     size_t kind_count;    /* at least one */
     int64_t since, until; /* seconds, both inclusive; 0: open */
+    size_t limit;         /* of jobs_read_list: a relay that gave this many newest ones has given enough; 0: all */
 };
 
 /* What came of it beside the events. */
@@ -39,9 +40,10 @@ struct jobs_read_counts {
 };
 JOBS_PUBLIC void jobs_read_counts_wipe(struct jobs_read_counts *counts);
 
-/* All stored events of the query, roughly newest first, each as soon as it was checked. visit returns a number below 0
- * when it has enough. Returns JOBS_OK when at least one relay gave
- * all it has (counts names the others), or visit had enough; else the worst of the relays' faults. */
+/* All stored events of the query, roughly newest first, each as soon as it was checked. visit returns 1 for one that
+ * counts towards the query's limit, 0 for one that does not, a number below 0 when it has enough. Returns JOBS_OK when
+ * at least one relay gave all it has (counts names the others), or visit had enough; else the worst of the relays'
+ * faults. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_read_list(const struct jobs_query *query, const struct jobs_client_options *options,
                                              int (*visit)(void *context, const struct jobs_event *event), void *context,
                                              struct jobs_read_counts *counts, struct jobs_error *error);
