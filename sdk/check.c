@@ -2,128 +2,14 @@
  *
  * It reads only; what it brings (channel, requested outcome, whom to notify, the thread's root) the publisher uses.
  */
-#include "publisher.h"
+#include "fetch.h"
 
 #include "../core/text.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define OUTCOME_MAX 8192
-
-struct fetch {
-    const struct jobs_client_options *options;
-    struct jobs__post *posts;
-    size_t count;
-    const struct jobs_event *found;
-};
-
-static int sign_auth(void *context, const char *url, const char *challenge, const char **json, size_t *len, char id[65])
-{
-    struct jobs__post *post = context;
-    jobs_event_free(post->auth);
-    int code = jobs__sign_auth(&post->auth, post->options, url, challenge);
-    if (code)
-        return code;
-    *json = jobs_event_json(post->auth, len);
-    memcpy(id, jobs_event_id(post->auth), 65);
-    return JOBS_OK;
-}
-
-/* One relay that has it is enough. */
-static bool on_turn(void *context, int64_t now)
-{
-    struct fetch *fetch = context;
-    (void)now;
-    for (size_t i = 0; i < fetch->count && fetch->found == NULL; i++) {
-        const struct jobs__session *session = fetch->posts[i].session;
-        if (jobs__session_found_count(session) > 0)
-            fetch->found = jobs__session_found(session, 0);
-    }
-    return fetch->found == NULL;
-}
-
-static void on_decide(void *context, size_t line)
-{
-    (void)context; /* a fetch leaves nothing to decide */
-    (void)line;
-}
-
-static int run(struct fetch *fetch, const char *job, const struct jobs__relays *relays, struct jobs_error *error)
-{
-    struct jobs__line *lines = calloc(relays->count + 1, sizeof *lines);
-    fetch->posts = calloc(relays->count + 1, sizeof *fetch->posts);
-    int code = lines == NULL || fetch->posts == NULL ? JOBS_NO_MEMORY : JOBS_OK;
-    int64_t start = jobs__loop_now();
-    for (size_t i = 0; !code && i < relays->count; i++) {
-        struct jobs__post *post = &fetch->posts[i];
-        post->url = relays->urls[i];
-        post->options = fetch->options;
-        const struct jobs__session_options session = {
-            .auth_url = fetch->options->auth_url != NULL ? fetch->options->auth_url : post->url,
-            .start = start,
-            .timeout = jobs__timeout_ms(fetch->options),
-            .connect_timeout = jobs__connect_timeout_ms(fetch->options),
-            .read_back = true,
-            .seed = (uint64_t)start + i,
-            .fetch_id = job,
-            .sign_auth = fetch->options->key != NULL ? sign_auth : NULL,
-            .context = post,
-        };
-        code = jobs__session_new(&post->session, &session);
-        if (code)
-            break;
-        fetch->count++;
-        lines[i] = (struct jobs__line){.engine = jobs__session_engine(post->session), .url = post->url};
-    }
-    if (code)
-        jobs_error_set(error, code, "out of memory");
-    const struct jobs__loop_options loop = {
-        .ca_file = fetch->options->ca_file,
-        .stop = fetch->options->stop,
-        .decide = on_decide,
-        .turn = on_turn,
-        .context = fetch,
-        .progress = fetch->options->progress,
-        .progress_context = fetch->options->progress_context,
-    };
-    if (!code)
-        code = jobs__loop_run(lines, fetch->count, &loop, error);
-    if (!code)
-        (void)on_turn(fetch, 0);
-    free(lines);
-    return code;
-}
-
-/* Nobody had it: the relays' words, and the code that says most. */
-static int explain(struct fetch *fetch, struct jobs_error *error)
-{
-    size_t absent = 0, denied = 0;
-    const char *words = "", *url = "";
-    int retry_after = 0;
-    for (size_t i = 0; i < fetch->count; i++) {
-        jobs__session_stop(fetch->posts[i].session);
-        const struct jobs__session_result *result = jobs__session_result(fetch->posts[i].session);
-        if (result->verdict == JOBS_REJECTED && result->read_back == JOBS_ABSENT) {
-            absent++;
-            continue;
-        }
-        denied += result->denied;
-        words = result->message;
-        url = fetch->posts[i].url;
-        if (result->retry_after > retry_after)
-            retry_after = result->retry_after;
-    }
-    if (absent == fetch->count)
-        return jobs_error_set(error, JOBS_NOT_FOUND, "no relay has the request that --job names; nothing was signed");
-    int code = jobs_error_set(error, denied == fetch->count - absent ? JOBS_DENIED : JOBS_UNREACHABLE,
-                              "the request could not be fetched, nothing was signed: %s: %s", url, words);
-    if (error != NULL)
-        error->retry_after = retry_after;
-    return code;
-}
 
 /* Text that could stand in a manifest as it is. JSON is another tool's structure, not a sentence. */
 static bool is_plain_text(const char *text, size_t len)
@@ -177,32 +63,29 @@ static int make_sure(struct jobs__request *out, const char *job, const char *cha
     return JOBS_OK;
 }
 
+/* Not had: the same fault, said of the request. */
+static int explain(int code, struct jobs_error *error)
+{
+    if (error == NULL)
+        return code;
+    const struct jobs_error why = *error;
+    if (code == JOBS_NOT_FOUND)
+        jobs_error_set(error, code, "no relay has the request that --job names; nothing was signed");
+    else if (code == JOBS_DENIED || code == JOBS_UNREACHABLE)
+        jobs_error_set(error, code, "the request could not be fetched, nothing was signed: %s", why.message);
+    error->retry_after = why.retry_after;
+    return code;
+}
+
 int jobs__request_fetch(struct jobs__request *out, const char *job, const char *channel,
                         const struct jobs__relays *relays, const struct jobs_client_options *options,
                         struct jobs_error *error)
 {
-    struct fetch fetch = {.options = options};
     *out = (struct jobs__request){0};
-    int code = JOBS_OK;
     if (relays->count == 0)
-        code = jobs_error_set(error, JOBS_USAGE, "no relay is named to fetch the request from");
-    if (!code)
-        code = run(&fetch, job, relays, error);
-    if (!code && fetch.found == NULL)
-        code = explain(&fetch, error);
-    if (!code) {
-        size_t len;
-        const char *json = jobs_event_json(fetch.found, &len);
-        code = jobs_event_parse(&out->event, json, len, error);
-    }
-    if (!code)
-        code = make_sure(out, job, channel, error);
-    for (size_t i = 0; i < relays->count && fetch.posts != NULL; i++) {
-        jobs__session_free(fetch.posts[i].session);
-        jobs_event_free(fetch.posts[i].auth);
-    }
-    free(fetch.posts);
-    return code;
+        return jobs_error_set(error, JOBS_USAGE, "no relay is named to fetch the request from");
+    int code = jobs__fetch_event(&out->event, job, relays, options, error);
+    return code ? explain(code, error) : make_sure(out, job, channel, error);
 }
 
 void jobs__request_free(struct jobs__request *request)

@@ -78,7 +78,7 @@ def start_reading(*arguments, env=None):
     return child
 
 
-def run_on_terminal(*arguments, env=None, which=(0, 1, 2), typed=b"", columns=80, timeout=30, stdin=None):
+def run_on_terminal(*arguments, env=None, which=(0, 1, 2), typed=b"", columns=80, rows=24, timeout=30, stdin=None):
     """Runs with the named descriptors on a pseudo-terminal; the others are pipes. Result.out is what the terminal
     showed, Result.err what the pipes got."""
     import fcntl
@@ -86,7 +86,7 @@ def run_on_terminal(*arguments, env=None, which=(0, 1, 2), typed=b"", columns=80
     import termios
 
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     child = subprocess.Popen(
         [JOBS, *arguments],
         env=environment(**(env or {})),
