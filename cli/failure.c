@@ -76,8 +76,16 @@ static void fail_for_program(const struct run *run, int code)
         json_object_set_new(line, "hint", print_string(error->hint));
     if (receipt->warning_count > 0)
         json_object_set_new(line, "warnings", print_warning_list(receipt));
+    if (run->counts != NULL)
+        json_object_set(line, "counts", run->counts);
     /* Nobody is left to be told that stderr failed: the exit status says the rest. */
     int ignored = print_line_to(STDERR_FILENO, line);
+    (void)ignored;
+}
+
+void print_counts(json_t *counts)
+{
+    int ignored = print_line_to(STDERR_FILENO, json_pack("{s:o}", "counts", counts));
     (void)ignored;
 }
 

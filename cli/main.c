@@ -39,6 +39,7 @@ int main(int argc, char **argv)
         status = 128 + (int)signals_stop;
     jobs_report_wipe(&run.report);
     jobs_receipt_wipe(&run.receipt);
+    json_decref(run.counts);
     options_wipe(&run.options);
     return status;
 }

@@ -55,6 +55,8 @@ void print_violations_for_person(const struct run *run, int descriptor, const st
 
 /* Tells on stderr why the run failed: run->error, receipt and report. */
 void print_failure(const struct run *run, int code);
+/* {"counts":{…}} on stderr, after a run that went well. */
+void print_counts(json_t *counts);
 /* What a person should know although it went well: warnings. */
 void print_warnings(const struct run *run);
 /* One line for a person on stderr, when one reads it. */

@@ -22,16 +22,21 @@ bool progress_is_wanted(const struct run *run)
 void progress_show(void *context, const struct jobs_progress *progress)
 {
     const struct run *run = context;
-    struct winsize window;
-    char url[160], line[256], cut[sizeof last];
+    char url[160], line[256];
     if (progress->elapsed_ms < 1000)
         return;
-    size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
     int len = snprintf(line, sizeof line, "%s: %s, %lld s",
                        escape_line(url, sizeof url, progress->relay, strlen(progress->relay)), progress->doing,
                        (long long)(progress->elapsed_ms / 1000));
-    if (len < 0)
-        return;
+    if (len > 0)
+        progress_line(run, line);
+}
+
+void progress_line(const struct run *run, const char *line)
+{
+    struct winsize window;
+    char cut[sizeof last];
+    size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
     /* Fewer bytes than columns never wrap. */
     escape_line(cut, columns < sizeof cut ? columns : sizeof cut, line, strlen(line));
     if (shown && strcmp(cut, last) == 0)

@@ -8,6 +8,8 @@
 void progress_show(void *context, const struct jobs_progress *progress);
 /* Whether there is somebody to show it to, on a terminal that can take a line back. */
 bool progress_is_wanted(const struct run *run);
+/* A line of a command that knows its own progress. */
+void progress_line(const struct run *run, const char *line);
 /* Takes the line back, if there is one. */
 void progress_erase(void);
 

@@ -6,6 +6,8 @@
 
 #include <jobs/publish.h>
 
+struct json_t;
+
 struct run {
     struct options options;
     bool json; /* --json: no sentences, also on a terminal */
@@ -13,6 +15,7 @@ struct run {
     struct jobs_error error;
     struct jobs_receipt receipt;
     struct jobs_report report;
+    struct json_t *counts; /* of a command that counts: goes into the failure's line */
 };
 
 #endif

@@ -55,9 +55,33 @@ JOBS_PUBLIC JOBS_MUST_USE int jobs_read_watch(const struct jobs_query *query, co
                                               int wait, int (*visit)(void *context, const struct jobs_event *event),
                                               void *context, struct jobs_read_counts *counts, struct jobs_error *error);
 
-/* --- very many events: verify --- */
+/* --- very many events: JSON Lines --- */
 
 #define JOBS_EVENT_LINE_MAX ((size_t)1048576) /* bytes of one event; longer ones are malformed */
+
+/* A piece of a stream: whole lines, each with its newline; the last one of the stream may have none. Starts zeroed. */
+struct jobs_lines_block {
+    char *bytes;
+    size_t len, capacity;
+    uint64_t first;      /* number of its first line, from 1 */
+    uint64_t count;      /* of its lines */
+    uint64_t bytes_read; /* of the whole stream, so far */
+};
+
+/* Reads a descriptor in blocks of some 256 KiB, and of less when it has no more at the moment. A line that is longer
+ * than an event can be is handed out cut to a length that is still too long, so that memory stays flat. */
+struct jobs_lines;
+JOBS_PUBLIC JOBS_MUST_USE int jobs_lines_new(struct jobs_lines **out, int descriptor,
+                                             const volatile sig_atomic_t *stop); /* JOBS_OK or JOBS_NO_MEMORY */
+JOBS_PUBLIC void jobs_lines_free(struct jobs_lines *lines);                      /* NULL-safe; closes nothing */
+/* The next block; its count is 0 at the end, or when *stop was set. JOBS_OK, JOBS_NO_MEMORY or JOBS_SYSTEM. */
+JOBS_PUBLIC JOBS_MUST_USE int jobs_lines_read(struct jobs_lines *lines, struct jobs_lines_block *block,
+                                              struct jobs_error *error);
+/* The line at *at, without its \n or \r\n; moves *at behind it; false behind the last one. */
+JOBS_PUBLIC bool jobs_lines_next(const struct jobs_lines_block *block, size_t *at, const char **line, size_t *len);
+JOBS_PUBLIC void jobs_lines_block_free(struct jobs_lines_block *block);
+
+/* --- very many events: verify --- */
 
 enum jobs_verified_event {
     JOBS_VERIFIED_VALID,
