@@ -134,7 +134,7 @@ static void tell_counts(struct run *run, const struct listing *listing, const st
     json_t *faults = json_array();
     for (size_t i = 0; i < counts->fault_count; i++)
         json_array_append_new(faults, json_pack("{s:o, s:s, s:o}", "url", print_string(counts->faults[i].url), "error",
-                                                jobs_code_category(counts->faults[i].code), "message",
+                                                jobs_code_category((int)counts->faults[i].code), "message",
                                                 print_string(counts->faults[i].message)));
     if (listing->folded + counts->foreign + counts->fault_count == 0) {
         json_decref(faults);

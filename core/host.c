@@ -54,7 +54,6 @@ static bool is_ipv6(const char *s, size_t len)
             groups += 2;
             if (groups > 8 || !is_ipv4(s + begin, len - begin))
                 return false;
-            at = len;
             break;
         }
         if (at == begin || ++groups > 8)

@@ -556,7 +556,7 @@ static int read_name(struct parser *p)
     skip_space(p);
     if (peek(p) != '"')
         return syntax(p, "a member's name in quotes must stand here");
-    uint32_t name;
+    uint32_t name = 0;
     int code = read_string(p, &name);
     if (code != JOBS_OK)
         return code;

@@ -103,7 +103,7 @@ int jobs__folder_open_path(int *out, const char *path, bool make, struct jobs_er
     }
     char *rest = NULL;
     for (char *part = strtok_r(copy, "/", &rest); part != NULL; part = strtok_r(NULL, "/", &rest)) {
-        int next;
+        int next = -1;
         code = open_or_make(&next, fd, part, make, 0, path, error);
         if (code)
             goto out;

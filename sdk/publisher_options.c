@@ -35,7 +35,8 @@ int jobs__relays_resolve(struct jobs__relays *out, const struct jobs_client_opti
             return code;
         bool known = false;
         for (size_t j = 0; j < out->count && !known; j++)
-            known = strcmp(out->urls[j], url) == 0;
+            known =
+                strcmp(out->urls[j], url) == 0; // NOLINT(clang-analyzer-core.NonNullParamChecker): all before are set
         if (known)
             free(url);
         else

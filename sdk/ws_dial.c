@@ -55,6 +55,7 @@ static bool get_vhost(struct jobs__wire *wire)
                 return false;
             }
         }
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): secure has tls, made above
         wire->vhost = new_vhost(loop, wire->url.secure ? wire->tls->context : NULL);
     }
     if (wire->vhost == NULL)

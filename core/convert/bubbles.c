@@ -188,7 +188,7 @@ static void check_findings(struct jobs__conversion *c)
         const char *id = jobs__text(entry, "id"), *impact = jobs__text(entry, "goalImpact");
         const char *disposition = jobs__text(entry, "disposition");
         bool routed = disposition != NULL && strcmp(disposition, "routed") == 0;
-        size_t first;
+        size_t first = i;
         snprintf(pointer, sizeof pointer, "/findings/%zu/id", i);
         finding_details(c, id, strlen(id), &first);
         if (first != i)

@@ -31,7 +31,7 @@ void relay_free(struct relay *relay)
     if (relay == NULL)
         return;
     while (relay->peers != NULL)
-        peer_free(relay->peers);
+        peer_free(relay->peers); // NOLINT(clang-analyzer-unix.Malloc): it takes itself out of the list
     run_free(relay->run);
     store_close(relay->store);
     jobs__json_free(&relay->doc);
