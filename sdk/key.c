@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -280,6 +281,24 @@ static bool write_all(int file, const char *bytes, size_t len)
     return true;
 }
 
+static int open_again(const char *path, int flags, mode_t mode)
+{
+    int file;
+    do
+        file = open(path, flags | O_CLOEXEC, mode);
+    while (file < 0 && errno == EINTR);
+    return file;
+}
+
+static bool sync_file(int file)
+{
+    int status;
+    do
+        status = fsync(file);
+    while (status != 0 && errno == EINTR);
+    return status == 0;
+}
+
 /* A new file is only there after a crash when its folder was synced too. */
 static bool sync_folder_of(const char *path)
 {
@@ -287,14 +306,71 @@ static bool sync_folder_of(const char *path)
     char *folder = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
     if (folder == NULL)
         return false;
-    int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory = open_again(folder, O_RDONLY | O_DIRECTORY, 0);
     free(folder);
     if (directory < 0)
         return false;
     /* Some file systems cannot sync a folder and say so by EINVAL. */
-    bool synced = fsync(directory) == 0 || errno == EINVAL;
+    bool synced = sync_file(directory) || errno == EINVAL;
     close(directory);
     return synced;
+}
+
+/* The name it is made under: half a key must never stand where the next try would find it. */
+static int new_name(char **out, const char *path, struct jobs_error *error)
+{
+    unsigned char random[8];
+    char hex[2 * sizeof random + 1];
+    if (!jobs__random(random, sizeof random))
+        return jobs_error_set(error, JOBS_SYSTEM, "the system gave no random bytes");
+    jobs__hex_write(hex, random, sizeof random);
+    size_t len = strlen(path) + sizeof hex + sizeof "..new";
+    *out = malloc(len);
+    if (*out == NULL)
+        return jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
+    snprintf(*out, len, "%s.%s.new", path, hex);
+    return JOBS_OK;
+}
+
+/* The whole file under its name, unless something is there: one step, so that no kill leaves half of it. */
+static bool put_in_place(const char *made, const char *path)
+{
+    if (link(made, path) == 0) {
+        unlink(made);
+        return true;
+    }
+    /* Where a file cannot have two names. */
+    return (errno == EPERM || errno == EOPNOTSUPP) && renameat2(AT_FDCWD, made, AT_FDCWD, path, RENAME_NOREPLACE) == 0;
+}
+
+static int write_key_file(struct jobs_key *key, const char *path, const char *shown, struct jobs_error *error)
+{
+    char *made = NULL;
+    bool placed = false, written = false;
+    int code = new_name(&made, path, error);
+    int file = code ? -1 : open_again(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    if (code)
+        return code;
+    if (file >= 0) {
+        memcpy(key->text, key->secret_nsec, NSEC_LEN);
+        key->text[NSEC_LEN] = '\n';
+        written = fchmod(file, 0600) == 0 && write_all(file, key->text, NSEC_LEN + 1) && sync_file(file);
+        OPENSSL_cleanse(key->text, sizeof key->text);
+        placed = written && put_in_place(made, path);
+    }
+    if (!placed || !sync_folder_of(path)) {
+        int number = errno;
+        bool users = !written ? file < 0 && (number == ENOENT || number == ENOTDIR) : !placed && number == EEXIST;
+        code = jobs_error_set(
+            error, users ? JOBS_USAGE : JOBS_SYSTEM, "cannot %s the key file %s: %s", file < 0 ? "make" : "write",
+            shown, users && number == EEXIST ? "there is one already, and it is never overwritten" : strerror(number));
+        if (file >= 0)
+            unlink(placed ? path : made); /* what may not be there after a crash is no key */
+    }
+    if (file >= 0)
+        close(file);
+    free(made);
+    return code;
 }
 
 int jobs_key_create_file(struct jobs_key **out, const char *path, struct jobs_error *error)
@@ -302,36 +378,17 @@ int jobs_key_create_file(struct jobs_key **out, const char *path, struct jobs_er
     *out = NULL;
     char shown[SHOWN_PATH + 1];
     jobs__text_one_line(shown, SHOWN_PATH, path, strlen(path));
-    int file = -1;
-    int code;
     struct jobs_key *key = key_allocate();
     if (key == NULL)
         return jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
-    code = key_make(key, error);
-    if (code != JOBS_OK)
-        goto out;
-    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0) {
-        bool users = errno == EEXIST || errno == ENOENT || errno == ENOTDIR || errno == EISDIR;
-        code = jobs_error_set(error, users ? JOBS_USAGE : JOBS_SYSTEM, "cannot make the key file %s: %s", shown,
-                              errno == EEXIST ? "there is one already, and it is never overwritten" : strerror(errno));
-        goto out;
+    int code = key_make(key, error);
+    if (code == JOBS_OK)
+        code = write_key_file(key, path, shown, error);
+    if (code == JOBS_OK) {
+        *out = key;
+        key = NULL;
     }
-    memcpy(key->text, key->secret_nsec, NSEC_LEN);
-    key->text[NSEC_LEN] = '\n';
-    bool written = fchmod(file, 0600) == 0 && write_all(file, key->text, NSEC_LEN + 1) && fsync(file) == 0;
-    OPENSSL_cleanse(key->text, sizeof key->text);
-    if (!written || !sync_folder_of(path)) {
-        code = jobs_error_set(error, JOBS_SYSTEM, "cannot write the key file %s: %s", shown, strerror(errno));
-        unlink(path); /* half a key is worse than none */
-        goto out;
-    }
-    *out = key;
-    key = NULL;
-out:
     jobs_key_free(key);
-    if (file >= 0)
-        close(file);
     return code;
 }
 

@@ -88,14 +88,20 @@ static int on_file(void *context, struct jobs__entry *entry, const char *file, c
     return code;
 }
 
-static bool may_hold(int root, const char *folder, const char *id)
+/* Whether a folder has the event's file, whole or set aside. "Cannot tell" is no answer: what cannot be looked at is
+ * not said to be missing. */
+static int may_hold(bool *holds, int root, const char *folder, const char *id, struct jobs_error *error)
 {
+    static const char *const ends[] = {"", ".damaged"};
     char path[192];
-    snprintf(path, sizeof path, "%s/%.64s.json", folder, id);
-    if (faccessat(root, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return true;
-    snprintf(path, sizeof path, "%s/%.64s.json.damaged", folder, id);
-    return faccessat(root, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    *holds = id == NULL;
+    for (size_t i = 0; id != NULL && !*holds && i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%.64s.json%s", folder, id, ends[i]);
+        *holds = faccessat(root, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!*holds && errno != ENOENT && errno != ENOTDIR)
+            return jobs_error_set(error, JOBS_SYSTEM, "cannot look into a folder of the outbox: %s", strerror(errno));
+    }
+    return JOBS_OK;
 }
 
 static int walk(struct tour *tour, const char *option)
@@ -114,8 +120,12 @@ static int walk(struct tour *tour, const char *option)
         code = jobs__names_read(&names, root, SIZE_MAX, tour->error);
     tour->state_dir = state_dir;
     for (size_t i = 0; !code && i < names.count; i++) {
+        bool holds;
         tour->folder = names.names[i];
-        if (is_folder_name(tour->folder) && (tour->only == NULL || may_hold(root, tour->folder, tour->only)))
+        if (!is_folder_name(tour->folder))
+            continue;
+        code = may_hold(&holds, root, tour->folder, tour->only, tour->error);
+        if (!code && holds)
             code = jobs__folder_peek(root, tour->folder, on_file, tour, tour->error);
     }
 
@@ -170,7 +180,10 @@ static int each_folder(const char *option, const char *only,
         code = jobs__names_read(&names, root, SIZE_MAX, error);
     for (size_t i = 0; !code && i < names.count; i++) {
         struct jobs__folder folder;
-        if (!is_folder_name(names.names[i]) || (only != NULL && !may_hold(root, names.names[i], only)))
+        bool holds = false;
+        if (is_folder_name(names.names[i]))
+            code = may_hold(&holds, root, names.names[i], only, error);
+        if (code || !holds)
             continue;
         code = jobs__folder_open(&folder, state_dir, names.names[i], false, only != NULL ? LOCK_AWAIT : 0, NULL, error);
         if (!code)
