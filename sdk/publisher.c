@@ -5,6 +5,8 @@
  */
 #include "publisher.h"
 
+#include "supersede.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +143,21 @@ static int fill_in_supersedes(struct job *job)
     return parse(job);
 }
 
+/* What it replaces is in the folder, save for its bytes when they were pruned. */
+static int check_superseded(struct job *job)
+{
+    const char *id = jobs_handoff_supersedes(job->handoff);
+    const struct jobs__entry *older = id != NULL ? jobs__folder_find(&job->folder, id) : NULL;
+    int code = older != NULL && older->event != NULL ? jobs__supersede_check(job->handoff, older->event, job->report)
+                                                     : JOBS_OK;
+    if (code == JOBS_INVALID)
+        jobs_error_set(job->error, code, "the handoff drops %zu finding%s of the one it supersedes; nothing was signed",
+                       job->report->count, job->report->count == 1 ? "" : "s");
+    else if (code)
+        jobs_error_set(job->error, code, "out of memory");
+    return code;
+}
+
 /* The same content in the same second would be the same event (--new, twice): the time is not bent, it is awaited. */
 static void await_next_second(void)
 {
@@ -156,6 +173,8 @@ static int sign(struct job *job)
 {
     struct jobs_event *event = NULL;
     int code = fill_in_supersedes(job);
+    if (!code)
+        code = check_superseded(job);
     while (!code) {
         code = make_event(&event, job);
         if (!code)
@@ -304,7 +323,8 @@ static int show_only(struct job *job, enum jobs__decision decision, struct jobs_
     if (event == NULL)
         return JOBS_OK;
     int code = fill_in_supersedes(job);
-    (void)decision;
+    if (!code && decision == JOBS__SIGN)
+        code = check_superseded(job);
     return code ? code : make_event(event, job);
 }
 

@@ -42,6 +42,16 @@ static struct run plan(const char *outcome)
     return run;
 }
 
+/* A manifest with the finding F2, and what stands before it. */
+static void write_findings(struct run *run, const char *outcome, const char *before)
+{
+    snprintf(run->manifest, sizeof run->manifest,
+             "{\"schemaVersion\":1,\"requestedOutcome\":\"Do it.\",\"outcome\":\"%s\",\"disposition\":"
+             "\"no_artifact\",\"findings\":[%s{\"id\":\"F2\",\"severity\":\"low\",\"summary\":\"s\","
+             "\"bucket\":\"addressed\"}]}",
+             outcome, before);
+}
+
 static int hand_over(struct run *run)
 {
     jobs_receipt_wipe(&run->receipt);
@@ -187,6 +197,29 @@ static void another_needs_to_say_so(void **state)
     /* and there is no way back to the first, but to say something new */
     run.order.supersede = true;
     assert_int_equal(hand_over(&run), JOBS_CONFLICT);
+    assert_int_equal(relay_count(&relay_a, JOBS_KIND_RESULT), 2);
+    finish(&run);
+    finish(&other);
+}
+
+/* S101: findings are accounted for again, or the new one is not signed. */
+static void findings_are_not_dropped_by_superseding(void **state)
+{
+    (void)state;
+    static const char *const first =
+        "{\"id\":\"F1\",\"severity\":\"low\",\"summary\":\"s\",\"bucket\":\"unresolved\"},";
+    relay_start(&relay_a, "a", NULL);
+    struct run run = plan(""), other = plan("");
+    write_findings(&run, "A", first);
+    write_findings(&other, "B", "");
+    other.order.supersede = true;
+    assert_int_equal(hand_over(&run), JOBS_OK);
+    assert_int_equal(hand_over(&other), JOBS_INVALID);
+    assert_int_equal(other.report.count, 1);
+    assert_string_equal(other.report.violations[0].rule, "S101");
+    assert_int_equal(relay_count(&relay_a, JOBS_KIND_RESULT), 1);
+    write_findings(&other, "B", first);
+    assert_int_equal(hand_over(&other), JOBS_OK);
     assert_int_equal(relay_count(&relay_a, JOBS_KIND_RESULT), 2);
     finish(&run);
     finish(&other);
@@ -579,6 +612,7 @@ int main(void)
         TEST(once_and_again),
         TEST(the_relay_remembers_for_a_lost_folder),
         TEST(another_needs_to_say_so),
+        TEST(findings_are_not_dropped_by_superseding),
         TEST(new_is_new_once_the_first_is_out),
         TEST(out_of_reach_is_kept_and_flushed),
         TEST(two_relays_one_dead),
