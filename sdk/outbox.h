@@ -82,6 +82,8 @@ int jobs__entry_digest(char out[65], const char *author, const char *channel, co
 
 /* What a conversation's end means for the fact; now is unix, mono the loop's clock at the same moment. */
 void jobs__fact_update(struct jobs__fact *fact, const struct jobs__session_result *result, int64_t now, int64_t mono);
+/* Whether it was, or may have been, sent there and nothing since has said what became of it. NULL: never heard of. */
+bool jobs__fact_is_open(const struct jobs__fact *fact);
 /* A refusal for its time is one only once another relay has it. Call after any change of a fact. */
 void jobs__entry_settle(struct jobs__entry *entry);
 /* Replaced by another: what is not there is not sent any more. */

@@ -93,6 +93,13 @@ void jobs__fact_update(struct jobs__fact *fact, const struct jobs__session_resul
         fact->absent_at = now;
 }
 
+bool jobs__fact_is_open(const struct jobs__fact *fact)
+{
+    if (fact == NULL || fact->last_send == 0 || fact->state == JOBS__RELAY_REJECTED || fact->refused_for_time)
+        return false;
+    return fact->absent_at == 0 || fact->absent_at - fact->last_send < SETTLE_SECONDS;
+}
+
 void jobs__entry_settle(struct jobs__entry *entry)
 {
     bool taken = false;

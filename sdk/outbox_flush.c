@@ -288,8 +288,11 @@ static int choose_relays(struct flush *flush, const struct jobs__entry *entry, s
         if (resting == NULL) {
             out->urls[out->count++] = url;
         } else {
-            receipt->relays[receipt->relay_count] = resting->last;
-            receipt->relays[receipt->relay_count++].url = url;
+            struct jobs_relay_result *result = &receipt->relays[receipt->relay_count++];
+            *result = resting->last;
+            result->url = url;
+            if (jobs__fact_is_open(fact)) /* an earlier run may have brought it there */
+                result->verdict = JOBS_UNCLEAR;
         }
     }
     out->require = out->count;
@@ -314,6 +317,14 @@ static int end_unseen(struct jobs__folder *folder, struct jobs__entry *entry, st
                                   fact->url);
     }
     return !code && changed ? jobs__folder_store(folder, entry, &stored, error) : code;
+}
+
+static int code_of_resting(const struct jobs_receipt *receipt)
+{
+    for (size_t i = 0; i < receipt->relay_count; i++)
+        if (receipt->relays[i].verdict == JOBS_UNCLEAR)
+            return JOBS_UNKNOWN;
+    return JOBS_UNREACHABLE;
 }
 
 static int send_entry(struct flush *flush, struct jobs__folder *folder, struct jobs__entry **entry,
@@ -353,7 +364,7 @@ static int send_entry(struct flush *flush, struct jobs__folder *folder, struct j
     fresh.relay_count += receipt->relay_count;
     if (receipt->relay_count > 0) {
         fresh.accepted = false;
-        code = code ? code : JOBS_UNREACHABLE;
+        code = code ? code : code_of_resting(receipt);
     }
     free(receipt->relays);
     *receipt = fresh;
@@ -383,7 +394,7 @@ static void flush_one(struct flush *flush, const struct waiting *waiting)
         goto out;
     }
     if (!code && relays.count == 0)
-        code = JOBS_UNREACHABLE;
+        code = code_of_resting(&receipt);
     else if (!code)
         code = send_entry(flush, &folder, &entry, &relays, &receipt, &error);
     if ((code == JOBS_OK || jobs_code_exit(code) == 2) && entry != NULL) {

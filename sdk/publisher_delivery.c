@@ -59,6 +59,7 @@ static int open_session(struct jobs__delivery *delivery, struct jobs__post *post
         .read_back = !options->skip_read_back,
         .seed = seed,
         .maybe_sent = delivery->maybe_sent,
+        .was_sent = delivery->maybe_sent && jobs__fact_is_open(fact_of(delivery, post)),
         .ask_filter = delivery->ask || post->proof_only ? filter : NULL,
         .sign_auth = options->key != NULL ? sign_auth : NULL,
         .context = post,

@@ -50,10 +50,14 @@ static int warn_about(struct jobs_receipt *receipt, const struct jobs__post *pos
         return JOBS_OK;
     if (result->read_back == JOBS_ABSENT)
         return jobs__receipt_warn(receipt, "%s took it, but does not show it when asked", post->url);
+    const char *said = post->session == NULL ? "" : jobs__session_result(post->session)->closed;
+    const char *before = said[0] != '\0' ? ": " : "";
     if (result->read_back == JOBS_READ_REFUSED)
-        return jobs__receipt_warn(receipt, "%s took it, but would not or did not say whether it shows it", post->url);
+        return jobs__receipt_warn(receipt, "%s took it, but would not or did not say whether it shows it%s%s",
+                                  post->url, before, said);
     if (post->session != NULL && post->asked == JOBS__ASK_REFUSED)
-        return jobs__receipt_warn(receipt, "%s would not say whether it already held a handoff of this job", post->url);
+        return jobs__receipt_warn(receipt, "%s would not say whether it already held a handoff of this job%s%s",
+                                  post->url, before, said);
     if (post->session != NULL && post->asked == JOBS__ASK_SILENT)
         return jobs__receipt_warn(receipt, "%s did not say whether it already held a handoff of this job", post->url);
     return JOBS_OK;

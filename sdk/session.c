@@ -35,7 +35,6 @@ static void opened(struct jobs__engine *engine, int64_t now, const struct jobs__
     s->line = LINE_UP;
     s->http_status = 0;
     s->hopeless = 0;
-    s->ending[0] = '\0';
     note_skew(s, opened->has_date, opened->skew);
     jobs__auth_reset(&s->auth);
 }
@@ -110,7 +109,8 @@ int jobs__session_new(struct jobs__session **out, const struct jobs__session_opt
     s->random = options->seed;
     s->first_limit = (unsigned)(options->seed % 400);
     s->read_back = options->read_back;
-    s->maybe_sent = options->maybe_sent;
+    s->maybe_sent = options->maybe_sent || options->was_sent;
+    s->was_sent = options->was_sent;
     s->sign_auth = options->sign_auth;
     s->context = options->context;
     s->result.read_back = JOBS_NOT_ASKED;

@@ -22,6 +22,7 @@ struct jobs__session_options {
     uint64_t seed;           /* of the retries' jitter */
     bool maybe_sent; /* an earlier process may have sent what will be given: as in send, but known in time for an
                         end before that */
+    bool was_sent;   /* an earlier process did send it to this relay, or nobody knows: never again NOT_REACHED */
     /* Fetch one event (job check) instead of publishing: its id, 64 lower-case hex, or NULL. After AUTH as needed, REQ
      * by id; DONE when found, or EOSE came without it. */
     const char *fetch_id;
@@ -79,8 +80,9 @@ struct jobs__session_result {
     bool said_stored;      /* OK true or duplicate: was said at least once */
     bool absent_at_end;    /* the last thing the relay said of it was EOSE without it */
     int retry_after;
-    unsigned attempts; /* EVENT frames sent */
-    int64_t last_sent; /* ms, 0 when never */
+    unsigned attempts;                       /* EVENT frames sent */
+    int64_t last_sent;                       /* ms, 0 when never */
+    char closed[JOBS_RELAY_MESSAGE_MAX + 1]; /* the relay's words when it last refused a question */
     char message[JOBS_RELAY_MESSAGE_MAX + 1];
     char hint[256];
 };

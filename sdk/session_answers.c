@@ -126,10 +126,12 @@ static void auth_answered(struct jobs__session *s, int64_t now, const struct job
     int64_t at;
     if (frame->accepted) {
         jobs__auth_answered(&s->auth, true);
+        s->auth_lacks = NULL;
         return;
     }
     remember(s, frame->text, frame->text_len);
     s->auth_was_refused = true;
+    s->auth_lacks = NULL;
     enum jobs__answer answer = jobs__answer_refusal(frame->text, frame->text_len);
     if (answer == JOBS__ANSWER_THROTTLED || answer == JOBS__ANSWER_ERROR) { /* not about us: elsewhere, later */
         s->auth.state = JOBS__AUTH_REFUSED;
@@ -254,6 +256,7 @@ static void on_closed(struct jobs__session *s, int64_t now, const struct jobs__f
         s->query.at = at;
         return;
     }
+    jobs__session_say(s->result.closed, frame->text, frame->text_len);
     if (purpose == ASK_FETCH)
         s->refusal.denied = answer == JOBS__ANSWER_DENIED || answer == JOBS__ANSWER_AUTH;
     jobs__session_query_end(s, now, FOUND_REFUSED);
@@ -278,6 +281,8 @@ void jobs__session_frame(struct jobs__session *s, int64_t now, const char *text,
 {
     struct jobs__frame frame;
     jobs__frame_read(&frame, &s->reader, text, len);
+    if (frame.type == JOBS__FRAME_OK || frame.type == JOBS__FRAME_EOSE || frame.type == JOBS__FRAME_CLOSED)
+        s->ending[0] = '\0'; /* it talks again: how an earlier connection ended explains nothing any more */
     switch (frame.type) {
     case JOBS__FRAME_OK:
         on_ok(s, now, &frame);

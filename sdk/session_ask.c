@@ -111,13 +111,25 @@ void jobs__session_query_begin(struct jobs__session *s, int64_t now, enum sessio
     s->query.at = now;
 }
 
+/* How long an answer is awaited. Where silence is met by asking anew and then by sending, there must be time for both;
+ * after an OK the answer is the last that is wanted. */
+static int64_t patience(const struct jobs__session *s, int64_t now)
+{
+    if (s->query.purpose == ASK_JOB)
+        return SESSION_ASK_MS;
+    int64_t share = (s->deadline - now) / (s->query.repeated ? 3 : 2);
+    if (s->query.purpose == ASK_CONFIRM || share > SESSION_QUESTION_MS)
+        return SESSION_QUESTION_MS;
+    return share < SESSION_OK_MIN_MS ? SESSION_OK_MIN_MS : share;
+}
+
 void jobs__session_query_request(struct jobs__session *s, int64_t now)
 {
     s->query.out = true;
     s->query.authed = s->auth.state == JOBS__AUTH_GOOD;
     s->query.different = false;
     s->query.events = 0;
-    s->query.limit = now + (s->query.purpose == ASK_JOB ? SESSION_ASK_MS : SESSION_QUESTION_MS);
+    s->query.limit = now + patience(s, now);
     snprintf(s->query.subscription, sizeof s->query.subscription, "jobs-%u", ++s->questions);
     jobs__buffer_format(&s->out, "[\"REQ\",\"%s\",", s->query.subscription);
     if (s->query.purpose == ASK_JOB)
@@ -196,7 +208,6 @@ enum act {
     ACT_DECIDE,
     ACT_ACCEPT,
     ACT_SEND,   /* the same bytes (again) */
-    ACT_ANEW,   /* silent: this connection may be dead; once more on another, then send */
     ACT_REJECT, /* as it was refused */
     ACT_REJECT_UNLESS_DOUBT,
     ACT_UNCLEAR,
@@ -208,10 +219,22 @@ static const enum act acts[ASK_PURPOSES][FOUND_OUTCOMES] = {
     [ASK_JOB] = {ACT_DECIDE, ACT_DECIDE, ACT_DECIDE, ACT_DECIDE, ACT_DECIDE},
     [ASK_FETCH] = {ACT_ACCEPT, ACT_REJECT, ACT_UNCLEAR, ACT_REJECT, ACT_GIVE_UP},
     [ASK_CONFIRM] = {ACT_ACCEPT, ACT_ACCEPT, ACT_UNCLEAR, ACT_ACCEPT, ACT_ACCEPT},
-    [ASK_RESEND] = {ACT_ACCEPT, ACT_SEND, ACT_UNCLEAR, ACT_SEND, ACT_ANEW},
+    [ASK_RESEND] = {ACT_ACCEPT, ACT_SEND, ACT_UNCLEAR, ACT_SEND, ACT_SEND},
     [ASK_REFUSAL] = {ACT_ACCEPT, ACT_REJECT, ACT_UNCLEAR, ACT_REJECT_UNLESS_DOUBT, ACT_REJECT_UNLESS_DOUBT},
     [ASK_DUPLICATE] = {ACT_ACCEPT, ACT_UNCLEAR, ACT_UNCLEAR, ACT_UNCLEAR, ACT_UNCLEAR},
 };
+
+/* A silent question by id: this connection may be dead, or its bytes be taken for something else's. Once more on
+ * another. Not after an OK, which has decided already. */
+static bool asks_anew(struct jobs__session *s, int64_t now, enum session_outcome outcome)
+{
+    enum session_purpose purpose = s->query.purpose;
+    if (outcome != FOUND_SILENT || s->query.repeated || purpose == ASK_JOB || purpose == ASK_CONFIRM)
+        return false;
+    s->query.repeated = true;
+    jobs__session_redial(s, now, now + jobs__session_backoff(s, now));
+    return true;
+}
 
 static const char *why_unclear(const struct jobs__session *s, enum session_outcome outcome)
 {
@@ -242,6 +265,8 @@ void jobs__session_query_end(struct jobs__session *s, int64_t now, enum session_
     enum session_purpose purpose = s->query.purpose;
     if (s->query.different && outcome != FOUND_THERE)
         outcome = FOUND_DIFFERENT;
+    if (asks_anew(s, now, outcome))
+        return;
     if (outcome != FOUND_REFUSED && s->query.out)
         snprintf(s->close_subscription, sizeof s->close_subscription, "%s", s->query.subscription);
     s->query.out = false;
@@ -260,14 +285,6 @@ void jobs__session_query_end(struct jobs__session *s, int64_t now, enum session_
         break;
     case ACT_SEND:
         jobs__session_send_at(s, now);
-        break;
-    case ACT_ANEW:
-        if (s->query.repeated) {
-            jobs__session_send_at(s, now);
-            break;
-        }
-        s->query.repeated = true;
-        jobs__session_redial(s, now, now + jobs__session_backoff(s, now));
         break;
     case ACT_REJECT:
         if (purpose == ASK_FETCH && outcome == FOUND_ABSENT)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define MS         1000
-#define PAUSE_MIN  20 /* ms: not even a relay that hangs up at once is dialled in a tight loop */
 #define MEMBER_MIN 50
 
 /* --- waiting --- */
@@ -20,19 +19,20 @@ static uint64_t next_random(struct jobs__session *s) /* splitmix64 */
     return z ^ (z >> 31);
 }
 
-/* Full jitter under a growing cap, and never more than half of what is left, so that the last try is not wasted. */
+/* Full jitter under a growing cap, and no more than half of what is left, so that the last try is not wasted; but never
+ * less than a growing floor, so that a relay that hangs up at once is not dialled more and more often at the end. */
 int64_t jobs__session_backoff(struct jobs__session *s, int64_t now)
 {
-    static const int64_t caps[] = {500, 1500, 4000, 8000};
+    static const int64_t caps[] = {500, 1500, 4000, 8000}, floors[] = {20, 100, 250, 500};
     const unsigned last = sizeof caps / sizeof *caps - 1;
-    int64_t cap = caps[s->backoff_step];
+    int64_t cap = caps[s->backoff_step], floor = floors[s->backoff_step];
     if (s->backoff_step < last)
         s->backoff_step++;
     int64_t wait = (int64_t)(next_random(s) % (uint64_t)(cap + 1));
     int64_t half = (s->deadline - now) / 2;
     if (wait > half)
         wait = half;
-    return wait < PAUSE_MIN ? PAUSE_MIN : wait;
+    return wait < floor ? floor : wait;
 }
 
 /* The relay asks for a pause; one that does not fit ends the conversation at once. */
@@ -96,7 +96,8 @@ void jobs__session_auth_failed(struct jobs__session *s, int64_t now)
         jobs__session_redial(s, now, now + jobs__session_backoff(s, now));
         return;
     }
-    jobs__session_give_up(s, false, true, "");
+    bool silent = s->auth_lacks != NULL; /* which is no refusal */
+    jobs__session_give_up(s, silent, !silent, "");
 }
 
 /* --- what a lost connection means --- */

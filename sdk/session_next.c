@@ -142,9 +142,13 @@ static bool step_line(struct jobs__session *s, int64_t now, struct jobs__step *s
  * want AUTH at all. */
 static bool step_auth(struct jobs__session *s, int64_t now, struct jobs__step *step)
 {
-    if (jobs__auth_expire(&s->auth, now) && s->auth.demanded) {
-        jobs__session_auth_failed(s, now);
-        return false;
+    const char *lacks = jobs__session_auth_lacks(s);
+    if (jobs__auth_expire(&s->auth, now)) {
+        s->auth_lacks = lacks;
+        if (s->auth.demanded) {
+            jobs__session_auth_failed(s, now);
+            return false;
+        }
     }
     if (!jobs__auth_due(&s->auth) || s->phase == PHASE_SENT)
         return false;
@@ -277,7 +281,8 @@ static bool look(struct jobs__session *s, int64_t now, struct jobs__step *step)
         return step_explain(s, now, step);
     if (now >= s->deadline) {
         jobs__session_give_up(s, true, false,
-                              s->result.attempts > 0 ? "sent, but nothing decided it in time" : "not sent in time");
+                              s->was_sent || s->result.attempts > 0 ? "sent, but nothing decided it in time"
+                                                                    : "not sent in time");
         return false;
     }
     if (step_early_notice(s, now, step))

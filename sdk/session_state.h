@@ -20,7 +20,7 @@
 #define SESSION_EVENTS_MAX    1000              /* EVENT frames looked at, a question */
 #define SESSION_NOTICES       8
 #define SESSION_ASK_MS        2000  /* for the answer to the ask, and for a connection to ask on */
-#define SESSION_QUESTION_MS   5000  /* for the answer to a question by id */
+#define SESSION_QUESTION_MS   5000  /* for the answer to a question by id; less when there is less time */
 #define SESSION_OK_MS         10000 /* for an OK, before we ask; never more than half of what is left */
 #define SESSION_OK_MIN_MS     500
 #define SESSION_MEMBERSHIP_MS 3000 /* how long `restricted:` may mend itself */
@@ -93,6 +93,7 @@ struct jobs__session {
     int64_t skew;
     struct jobs__auth auth;
     bool auth_was_refused, auth_cannot;
+    const char *auth_lacks;   /* what AUTH waited for in vain, in words; NULL: nothing */
     int64_t restricted_since; /* 0: never was */
 
     /* the talk */
@@ -117,7 +118,7 @@ struct jobs__session {
     /* the event */
     const struct jobs_event *event;
     struct jobs__buffer event_frame;
-    bool maybe_sent;
+    bool maybe_sent, was_sent;
     bool event_authed;
     unsigned cleared; /* attempts of which the relay said itself that it did not even look */
     int64_t send_at, ok_limit, not_before;
@@ -176,6 +177,8 @@ bool jobs__session_in_doubt(const struct jobs__session *s);
 void jobs__session_accept(struct jobs__session *s, enum jobs_read_back read_back, const char *text);
 void jobs__session_reject(struct jobs__session *s, enum jobs_read_back read_back);
 void jobs__session_unclear(struct jobs__session *s, enum jobs_read_back read_back, const char *own_words);
+/* What AUTH waits for, in words, or has waited for in vain; NULL: nothing. */
+const char *jobs__session_auth_lacks(const struct jobs__session *s);
 /* Nothing more can be done: the verdict that what is known allows. */
 void jobs__session_give_up(struct jobs__session *s, bool retryable, bool denied, const char *own_words);
 

@@ -43,6 +43,15 @@ static void add_notices(struct jobs__session *s)
         add_words(s, "notice: ", jobs__session_notice(s, i - 1));
 }
 
+const char *jobs__session_auth_lacks(const struct jobs__session *s)
+{
+    if (s->line == LINE_UP && s->auth.state == JOBS__AUTH_OUT)
+        return "AUTH was not answered";
+    if (s->line == LINE_UP && s->auth.owed_until != 0)
+        return "the relay demands AUTH, but sends no challenge";
+    return s->auth_lacks;
+}
+
 static bool clocks_differ(const struct jobs__session *s)
 {
     return s->has_skew && (s->skew > SKEW_WORTH_NAMING || s->skew < -SKEW_WORTH_NAMING);
@@ -63,6 +72,7 @@ static void explain_clock(struct jobs__session *s, int window, const char *other
 
 static void add_hint(struct jobs__session *s)
 {
+    bool shut_out = s->result.denied || s->refusal.denied;
     if (s->refusal.is_set && s->refusal.kind)
         snprintf(s->result.hint, sizeof s->result.hint,
                  "this relay does not admit job kinds (43001 to 43006) yet: its operator has to");
@@ -70,13 +80,13 @@ static void add_hint(struct jobs__session *s)
         explain_clock(s, s->refusal.window,
                       s->has_skew ? "the clocks agree: the event's created_at is outside of what this relay takes"
                                   : "the event's created_at is outside of what this relay takes; check the clock");
-    else if (s->result.denied && s->auth_cannot)
+    else if (shut_out && s->auth_cannot)
         snprintf(s->result.hint, sizeof s->result.hint,
                  "the relay wants AUTH, and there is no key here that could answer its challenge");
-    else if (s->auth_was_refused && (clocks_differ(s) || s->result.denied))
+    else if (s->auth_was_refused && (clocks_differ(s) || shut_out))
         explain_clock(s, 60,
                       "AUTH names the URL that was dialled: if the relay is known under another, use --auth-url");
-    else if (s->result.denied)
+    else if (shut_out)
         snprintf(s->result.hint, sizeof s->result.hint, "the relay has to let this key in: ask its operator");
 }
 
@@ -92,6 +102,8 @@ static void finish(struct jobs__session *s, enum jobs_verdict verdict, enum jobs
         s->result.retryable = s->result.denied = false;
         s->result.retry_after = 0;
     } else {
+        const char *lacks = jobs__session_auth_lacks(s);
+        add_words(s, "", lacks != NULL ? lacks : "");
         add_notices(s);
         add_hint(s);
     }
@@ -141,7 +153,8 @@ void jobs__session_give_up(struct jobs__session *s, bool retryable, bool denied,
         jobs__session_accept(s, JOBS_READ_REFUSED, s->said);
         return;
     }
-    if (s->result.attempts > 0 && in_doubt) {
+    if (s->was_sent || (s->result.attempts > 0 && in_doubt)) {
+        s->refusal.denied = s->refusal.denied || denied; /* no verdict, but a hint */
         jobs__session_unclear(s, s->phase == PHASE_QUERY ? JOBS_READ_REFUSED : JOBS_NOT_ASKED, own_words);
         return;
     }

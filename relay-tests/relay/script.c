@@ -439,9 +439,11 @@ static int read_expect(struct reader *r)
             TIME,
             TEXT
         } shape;
-    } all[] = {{"exit", NUMBER},    {"verdict", WORD},  {"read_back", WORD},  {"category", WORD},
-               {"retryable", WORD}, {"stored", NUMBER}, {"distinct", NUMBER}, {"sent", NUMBER},
-               {"within", TIME},    {"words", TEXT},    {"without", TEXT},    {"state", WORD}};
+    } all[] = {{"exit", NUMBER},     {"verdict", WORD},       {"read_back", WORD},  {"category", WORD},
+               {"retryable", WORD},  {"stored", NUMBER},      {"distinct", NUMBER}, {"sent", NUMBER},
+               {"within", TIME},     {"words", TEXT},         {"without", TEXT},    {"state", WORD},
+               {"attempts", NUMBER}, {"connections", NUMBER}, {"message", TEXT},    {"of", WORD}};
+    (void)take_word(r, "flush");
     while (!at_end(r)) {
         size_t i = 0, len;
         int64_t number;
@@ -450,7 +452,7 @@ static int read_expect(struct reader *r)
             i++;
         if (i == sizeof all / sizeof *all)
             return fault(r, "`expect` knows exit, verdict, read_back, category, retryable, stored, distinct, sent, "
-                            "within, words, without and state");
+                            "attempts, connections, within, words, without, message, state and of");
         switch (all[i].shape) {
         case NUMBER:
             if (!take_number(r, &number))
@@ -475,6 +477,45 @@ static int read_expect(struct reader *r)
     return JOBS_OK;
 }
 
+static void forget_rules(struct script *script)
+{
+    for (size_t i = 0; i < script->count; i++) {
+        for (size_t j = 0; j < script->rules[i].count; j++) {
+            free(script->rules[i].actions[j].text);
+            free(script->rules[i].actions[j].location);
+        }
+        free(script->rules[i].actions);
+    }
+    free(script->rules);
+    *script = (struct script){.profile = NULL};
+}
+
+/* `relay NAME`: of a file with several relays, one's part begins. The runner starts each with its part alone. */
+static int read_relay(struct reader *r, struct script *script)
+{
+    if (peek_word(r) == 0)
+        return fault(r, "`relay` needs a name");
+    r->at += peek_word(r);
+    (void)take_word(r, "nobody");
+    if (!at_end(r))
+        return fault(r, "after the name of a relay comes nothing, or `nobody`");
+    forget_rules(script);
+    r->raw = false;
+    return JOBS_OK;
+}
+
+/* `stop at WHAT for TIME`: the runner's business, too. */
+static int read_stop(struct reader *r)
+{
+    int64_t time;
+    bool right = take_word(r, "at") && peek_word(r) > 0;
+    if (right)
+        r->at += peek_word(r);
+    return right && take_word(r, "for") && take_time(r, &time) && at_end(r)
+               ? JOBS_OK
+               : fault(r, "`stop` must read like `stop at EVENT for 3s`");
+}
+
 static int read_line(struct reader *r, struct script *script)
 {
     if (at_end(r))
@@ -483,6 +524,10 @@ static int read_line(struct reader *r, struct script *script)
         return read_rule(r, script);
     if (take_word(r, "expect"))
         return read_expect(r);
+    if (take_word(r, "relay"))
+        return read_relay(r, script);
+    if (take_word(r, "stop"))
+        return read_stop(r);
     if (take_word(r, "with")) { /* options for the command: the runner's business */
         r->at = r->end;
         return JOBS_OK;
@@ -517,7 +562,7 @@ static int read_line(struct reader *r, struct script *script)
         script->clock /= behind ? -1000 : 1000;
         return JOBS_OK;
     }
-    return fault(r, "a line begins with on, expect, with, given, profile, transport, clock or #");
+    return fault(r, "a line begins with on, expect, with, given, relay, stop, profile, transport, clock or #");
 }
 
 static int read_file(struct jobs__buffer *text, const char *path, struct jobs_error *error)
@@ -564,14 +609,7 @@ void script_free(struct script *script)
 {
     if (script == NULL)
         return;
-    for (size_t i = 0; i < script->count; i++) {
-        for (size_t j = 0; j < script->rules[i].count; j++) {
-            free(script->rules[i].actions[j].text);
-            free(script->rules[i].actions[j].location);
-        }
-        free(script->rules[i].actions);
-    }
-    free(script->rules);
+    forget_rules(script);
     free(script);
 }
 

@@ -306,7 +306,8 @@ static void ok_false_duplicate_is_read_back(void **state)
     sent(READ_BACK);
     says_ok(false, "duplicate: exists");
     asks_by_id();
-    waits(5000);
+    is_silent_and_asked_anew(5000);
+    waits_at_most(5000);
     is_done(JOBS_UNCLEAR, JOBS_READ_REFUSED);
 }
 
@@ -477,8 +478,61 @@ static void what_an_earlier_process_sent_is_asked_for_first(void **state)
     sends_event();
     says_ok(false, "invalid: event timestamp too far from server time");
     asks_by_id();
-    waits(5000);
+    is_silent_and_asked_anew(5000);
+    waits_at_most(5000);
     is_done(JOBS_UNCLEAR, JOBS_READ_REFUSED);
+}
+
+/* Whatever happens in this run, no byte less than before has left. */
+static void what_was_sent_is_never_called_unreachable(void **state)
+{
+    (void)state;
+    begin_within(WAS_SENT, 2000); /* no connection */
+    for (int i = 0; i < 3; i++) {
+        dials();
+        fails_to_open(JOBS__END_NO_CONNECT, "Connection refused");
+        if (i < 2)
+            waits_at_most(2000);
+    }
+    jobs__session_stop(t.session);
+    is_done(JOBS_UNCLEAR, JOBS_READ_REFUSED);
+    tells("Connection refused");
+
+    begin(WAS_SENT); /* turned away at the door */
+    dials();
+    refuses_upgrade(401, 0);
+    explains("no such member");
+    is_done(JOBS_UNCLEAR, JOBS_READ_REFUSED);
+    tells("no such member");
+    assert_false(result()->denied);
+    assert_true(result()->retryable);
+    assert_non_null(strstr(result()->hint, "operator"));
+
+    begin(WAS_SENT); /* its AUTH refused, twice */
+    for (int i = 0; i < 2; i++) {
+        if (i > 0)
+            reconnects();
+        else
+            connects();
+        asks_by_id();
+        says_closed("auth-required: who are you");
+        challenges("c");
+        sends_auth();
+        says_auth_ok(false, "auth-required: not you");
+        if (i == 0)
+            hangs_up();
+    }
+    is_done(JOBS_UNCLEAR, JOBS_READ_REFUSED);
+    tells("auth-required: not you");
+
+    begin_within(WAS_SENT, 3000); /* nobody answers for it; once the same bytes have gone out, nobody does either */
+    connects();
+    asks_by_id();
+    is_silent_and_asked_anew(1500);
+    waits_at_most(500);
+    sends_event();
+    says_ok(true, "");
+    is_done(JOBS_ACCEPTED, JOBS_NOT_ASKED);
 }
 
 static void absence_is_of_before_the_send(void **state)
@@ -517,7 +571,8 @@ static void a_refusal_without_our_id(void **state)
     sent(PLAIN);
     says("[\"OK\",\"\",false,\"invalid: content too long\"]");
     asks_by_id();
-    waits(5000);
+    is_silent_and_asked_anew(5000);
+    waits_at_most(5000);
     is_done(JOBS_UNCLEAR, JOBS_READ_REFUSED);
 
     sent(PLAIN);
@@ -650,7 +705,8 @@ static void notices_are_shown_with_a_failure(void **state)
     says("[\"NOTICE\",\"\\u001b[31mred\\nline\"]");
     waits(1500);
     asks_by_id();
-    waits(1500);
+    is_silent_and_asked_anew(750);
+    jobs__session_stop(t.session);
     is_done(JOBS_UNCLEAR, JOBS_READ_REFUSED);
     assert_int_equal(jobs__session_notice_count(t.session), 8);
     assert_string_equal(jobs__session_notice(t.session, 0), "maintenance 5");
@@ -884,6 +940,7 @@ int main(void)
         cmocka_unit_test(errors_are_tried_again),
         cmocka_unit_test(a_refused_resend_is_no_proof),
         cmocka_unit_test(what_an_earlier_process_sent_is_asked_for_first),
+        cmocka_unit_test(what_was_sent_is_never_called_unreachable),
         cmocka_unit_test(absence_is_of_before_the_send),
         cmocka_unit_test(a_refusal_without_our_id),
         cmocka_unit_test(ok_true_without_an_id_proves_nothing),

@@ -40,12 +40,12 @@ static void never_there(void **state)
     tells("Connection refused");
 }
 
-/* A pause is never more than half of what is left: there is always time for one more try. */
+/* A pause is no more than half of what is left: there is time for one more try. */
 static void the_last_try_is_not_slept_through(void **state)
 {
     (void)state;
     begin_within(PLAIN, 900);
-    for (int64_t left = 900; left > 100;) {
+    for (int64_t left = 900; left > 600;) {
         dials();
         fails_to_open(JOBS__END_NO_CONNECT, "");
         waits_at_most(left / 2);
@@ -95,13 +95,6 @@ static void a_few_tries_for_the_hopeless(void **state)
 }
 
 /* --- refused upgrades --- */
-
-static void explains(const char *text)
-{
-    expects(JOBS__WANT_EXPLAIN);
-    listens();
-    t.engine->ops->explained(t.engine, t.now, text, strlen(text));
-}
 
 static void an_upgrade_that_flaps(void **state)
 {
@@ -512,7 +505,8 @@ static void not_fetched(void **state)
     begin(FETCH);
     connects();
     asks_by_id();
-    waits(5000);
+    is_silent_and_asked_anew(5000);
+    waits_at_most(5000);
     is_done(JOBS_NOT_REACHED, JOBS_READ_REFUSED);
 
     begin(FETCH);

@@ -75,7 +75,8 @@ enum talk {
     ASK = 1,        /* ask for the job's events first */
     READ_BACK = 2,  /* ask after OK true */
     MAYBE_SENT = 4, /* an earlier process may have sent it */
-    FETCH = 8       /* a job check of t.event */
+    FETCH = 8,      /* a job check of t.event */
+    WAS_SENT = 16   /* an earlier process has sent it */
 };
 
 static inline struct jobs__session *new_session(int talk, int64_t timeout)
@@ -89,6 +90,7 @@ static inline struct jobs__session *new_session(int talk, int64_t timeout)
         .connect_timeout = 15000,
         .read_back = (talk & READ_BACK) != 0,
         .seed = 7,
+        .was_sent = (talk & WAS_SENT) != 0,
         .fetch_id = (talk & FETCH) ? jobs_event_id(t.event) : NULL,
         .ask_filter = (talk & ASK) ? t.filter : NULL,
         .sign_auth = sign_auth,
@@ -401,6 +403,22 @@ static inline void reconnects(void)
 {
     waits_at_most(500 + 1500 + 4000 + 8000);
     connects();
+}
+
+static inline void explains(const char *text)
+{
+    expects(JOBS__WANT_EXPLAIN);
+    listens();
+    t.engine->ops->explained(t.engine, t.now, text, strlen(text));
+}
+
+/* The question by id that is out stays unanswered: it is asked once more on another connection. */
+static inline void is_silent_and_asked_anew(int64_t ms)
+{
+    waits(ms);
+    hangs_up();
+    reconnects();
+    asks_by_id();
 }
 
 static inline void is_done(enum jobs_verdict verdict, enum jobs_read_back read_back)

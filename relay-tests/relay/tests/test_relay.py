@@ -611,6 +611,9 @@ class Scripts(unittest.TestCase):
                 ("profile khatru", 1, "plain or buzz"),
                 ("clock soon", 1, "a time such as"),
                 ("given nothing", 1, "given equal handoff"),
+                ("relay", 1, "needs a name"),
+                ("relay a somebody", 1, "or `nobody`"),
+                ("stop at EVENT", 1, "`stop` must read"),
                 ("expect exit no", 1, "needs a number"),
                 ("expect luck", 1, "`expect` knows")):
             with self.subTest(text):
