@@ -47,7 +47,7 @@ static size_t plain_prefix(const char *text, size_t len)
 void jobs__check_text(struct jobs__check *check, const char *text, size_t len, size_t offset, bool line, size_t max)
 {
     bool blank = true, control = false;
-    for (size_t at = 0; at < len && !control;) {
+    for (size_t at = 0; at < len && (blank || !control);) {
         if (!blank) {
             at += plain_prefix(text + at, len - at);
             if (at == len)
@@ -61,7 +61,7 @@ void jobs__check_text(struct jobs__check *check, const char *text, size_t len, s
         }
         uint32_t c = jobs__text_next(text, len, &at);
         blank = blank && jobs__text_is_space(c);
-        control = jobs__text_is_control(c) && (line || (c != '\n' && c != '\t'));
+        control = control || (jobs__text_is_control(c) && (line || (c != '\n' && c != '\t')));
     }
     if (blank)
         jobs__check_violation(check, JOBS__H206, offset, "must hold at least one character that is not a space");
