@@ -197,19 +197,21 @@ static size_t behind_pem_header(const char *text, size_t len, size_t at)
 }
 
 /* The header alone is what a text about keys says; with a line of base64 near it is a key. A few lines between them
- * are the headers of old encrypted keys and of PGP. */
+ * are the headers of old encrypted keys and of PGP. What stands behind the next dashes is not this header's. */
 static int find_pem(const struct jobs__secret_shape *shape, const char *text, size_t len)
 {
     (void)shape;
     for (size_t i = 0; i < len; i++) {
         size_t at = text[i] == '-' ? behind_pem_header(text, len, i) : 0;
-        for (int line = 0; at != 0 && line < 6 && at < len; line++) {
-            at = skip_margin(text, len, at);
-            if (len - at >= 5 && memcmp(text + at, "-----", 5) == 0)
-                break;
-            if (is_key_line(text, len, at))
+        if (at == 0)
+            continue;
+        const char *dashes = memmem(text + at, len - at, "-----", 5);
+        size_t end = dashes != NULL ? (size_t)(dashes - text) : len;
+        for (int line = 0; line < 6 && at < end; line++) {
+            at = skip_margin(text, end, at);
+            if (is_key_line(text, end, at))
                 return 1;
-            at = next_line(text, len, at);
+            at = next_line(text, end, at);
         }
     }
     return 0;
