@@ -1,7 +1,9 @@
 /* outbox_flush.c - sends what waits, oldest first, one entry at a time over all its relays.
  *
- * One at a time keeps the order and floods no relay. A relay that could not be reached, asked us to wait or did not let
- * the key in is left alone for the rest of the run, so that one dead relay costs one timeout and not one per entry.
+ * One at a time keeps the order and floods no relay. What was sent before and is still not answered comes behind the
+ * rest, the one tried longest ago first: an event at which a relay falls silent would hold up all others for ever. A
+ * relay that could not be reached, asked us to wait or did not let the key in is left alone for the rest of the run, so
+ * that one dead relay costs one timeout and not one per entry.
  */
 #include "publisher.h"
 
@@ -15,7 +17,8 @@
 
 #define DAY 86400
 
-struct waiting { /* one entry that waits */
+struct waiting {   /* one entry that waits */
+    int64_t tried; /* when it may last have been sent in vain; 0: never */
     int64_t created_at;
     char id[65], folder[65];
 };
@@ -38,10 +41,11 @@ struct flush {
     size_t resting_count;
     struct jobs__names markers; /* of pending/, as they were before we looked */
     bool *marker_used;
-    bool some_busy;
-    size_t left;    /* entries that still wait */
-    int worst;      /* why: the code to return */
-    int visit_code; /* a non-zero return of visit ends the run */
+    bool some_unseen; /* a folder was locked, or could not be read */
+    bool cut_short;   /* it was stopped before all was looked at */
+    size_t left;      /* entries that still wait */
+    int worst;        /* why: the code to return */
+    int visit_code;   /* a non-zero return of visit ends the run */
 };
 
 /* What says most about a run, first. */
@@ -86,7 +90,13 @@ static int add_waiting(struct flush *flush, const struct jobs__entry *entry, con
         flush->capacity = capacity;
     }
     struct waiting *one = &flush->waiting[flush->count++];
+    one->tried = 0;
     one->created_at = entry->created_at;
+    for (size_t i = 0; i < entry->fact_count; i++) {
+        const struct jobs__fact *fact = &entry->facts[i];
+        if (fact->state == JOBS__RELAY_PENDING && fact->last_send > one->tried)
+            one->tried = fact->last_send;
+    }
     memcpy(one->id, entry->id, sizeof one->id);
     memcpy(one->folder, folder, sizeof one->folder);
     return JOBS_OK;
@@ -158,16 +168,19 @@ static int on_busy_file(void *context, struct jobs__entry *entry, const char *fi
 static int compare_waiting(const void *a, const void *b)
 {
     const struct waiting *left = a, *right = b;
+    if (left->tried != right->tried)
+        return left->tried < right->tried ? -1 : 1;
     if (left->created_at != right->created_at)
         return left->created_at < right->created_at ? -1 : 1;
     return strcmp(left->id, right->id);
 }
 
 /* Markers that belong to nothing. Whoever makes one holds its folder's lock until the entry is there: so if no folder
- * was locked while we looked, one that was there before and that no entry claimed is left over. */
+ * was locked, or kept its entries to itself, while we looked, one that was there before and that no entry claimed is
+ * left over. */
 static void remove_strays(const struct flush *flush, int pending)
 {
-    for (size_t i = 0; !flush->some_busy && i < flush->markers.count; i++) {
+    for (size_t i = 0; !flush->some_unseen && i < flush->markers.count; i++) {
         if (!flush->marker_used[i])
             unlinkat(pending, flush->markers.names[i], 0);
     }
@@ -181,13 +194,14 @@ static int collect_folder(struct flush *flush, int root, int pending, const char
         code = look_at(flush, &folder, pending);
     jobs__folder_free(&folder);
     if (code == JOBS_BUSY) {
-        flush->some_busy = true;
+        flush->some_unseen = true;
         code = jobs__folder_peek(root, name, on_busy_file, flush, flush->error);
     }
     if (code == JOBS_SYSTEM) { /* one folder that cannot be read is no reason to leave the others unsent */
         report_words(flush, "", false, code, flush->error == NULL ? "" : flush->error->message);
         note(flush, code);
         flush->left++;
+        flush->some_unseen = true;
         code = JOBS_OK;
     }
     return code == JOBS_NOT_FOUND ? JOBS_OK : code;
@@ -211,11 +225,14 @@ static int collect(struct flush *flush)
     }
     if (!code)
         code = jobs__names_read(&names, root, SIZE_MAX, flush->error);
-    for (size_t i = 0; !code && i < names.count && !jobs__stopped(flush->options); i++) {
+    for (size_t i = 0; !code && i < names.count; i++) {
+        flush->cut_short = jobs__stopped(flush->options);
+        if (flush->cut_short)
+            break;
         if (strlen(names.names[i]) == 64 && jobs__text_is_hex(names.names[i], 64, true))
             code = collect_folder(flush, root, pending, names.names[i]);
     }
-    if (!code && !jobs__stopped(flush->options))
+    if (!code && !flush->cut_short)
         remove_strays(flush, pending);
     if (!code && flush->count > 1)
         qsort(flush->waiting, flush->count, sizeof *flush->waiting, compare_waiting);
@@ -449,7 +466,9 @@ int jobs_outbox_flush(const struct jobs_client_options *options,
         flush.left += flush.count - i;
         note(&flush, JOBS_UNREACHABLE);
     }
-    if (!code && flush.left > 0)
+    if (!code && flush.cut_short && flush.left == 0)
+        code = jobs_error_set(error, JOBS_UNREACHABLE, "stopped before all of the outbox was looked at");
+    else if (!code && flush.left > 0)
         code = jobs_error_set(error, flush.worst, "%zu of the outbox's entries still wait", flush.left);
 
     for (size_t r = 0; r < flush.resting_count; r++)

@@ -271,6 +271,71 @@ static void out_of_reach_is_kept_and_flushed(void **state)
     finish(&run);
 }
 
+/* Stopped before it looked: "nothing is left" would be a guess. */
+static void a_flush_that_was_stopped_does_not_say_all_is_out(void **state)
+{
+    (void)state;
+    const volatile sig_atomic_t stop = 1;
+    relay_start(&relay_a, "a", NULL);
+    relay_stop(&relay_a);
+    struct run run = plan("A");
+    assert_int_equal(hand_over(&run), JOBS_UNREACHABLE);
+    run.options.relay_count = 0;
+    run.options.stop = &stop;
+    assert_int_equal(jobs_outbox_flush(&run.options, NULL, NULL, NULL), JOBS_UNREACHABLE);
+    finish(&run);
+}
+
+/* A relay that falls silent at one event must get the others all the same. */
+static void what_was_sent_in_vain_goes_last(void **state)
+{
+    (void)state;
+    static const char other_job[] = "2222222222222222222222222222222222222222222222222222222222222222";
+    struct flushed flushed;
+    struct jobs__folder folder;
+    bool stored;
+    relay_start(&relay_a, "a", NULL);
+    relay_stop(&relay_a);
+    struct run older = plan("A"), newer = plan("B");
+    assert_int_equal(hand_over(&older), JOBS_UNREACHABLE);
+    assert_int_equal(room_folder(&folder, JOB, 5000, NULL), JOBS_OK);
+    folder.entries[0]->facts[0].last_send = jobs__outbox_now() - 10;
+    assert_int_equal(jobs__folder_store(&folder, folder.entries[0], &stored, NULL), JOBS_OK);
+    jobs__folder_free(&folder);
+    newer.order.given.job_request = other_job;
+    assert_int_equal(hand_over(&newer), JOBS_UNREACHABLE);
+    relay_start(&relay_a, "a", NULL);
+    assert_int_equal(flush(&flushed), JOBS_OK);
+    assert_int_equal(flushed.lines, 2);
+    assert_string_equal(flushed.id, older.receipt.event_id);
+    finish(&older);
+    finish(&newer);
+}
+
+/* A folder that cannot be read keeps its markers: its entries wait, whatever can be seen of them. */
+static void markers_of_what_cannot_be_read_stay(void **state)
+{
+    (void)state;
+    struct flushed flushed;
+    struct jobs_receipt receipt = {0};
+    char name[65], path[256], kept[256];
+    relay_start(&relay_a, "a", NULL);
+    relay_stop(&relay_a);
+    struct run run = plan("A");
+    assert_int_equal(hand_over(&run), JOBS_UNREACHABLE);
+    assert_int_equal(jobs__folder_name(name, jobs_key_public(room_key), JOB), JOBS_OK);
+    snprintf(path, sizeof path, "%s/outbox/%s", room, name);
+    snprintf(kept, sizeof kept, "%s/kept", room);
+    assert_int_equal(rename(path, kept), 0);
+    assert_int_equal(symlink("nowhere", path), 0); /* cannot be opened, even by root */
+    assert_int_equal(flush(&flushed), JOBS_SYSTEM);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rename(kept, path), 0);
+    jobs__pending_count(&receipt, room, "");
+    assert_int_equal(receipt.pending_count, 1);
+    finish(&run);
+}
+
 static void two_relays_one_dead(void **state)
 {
     (void)state;
@@ -615,6 +680,9 @@ int main(void)
         TEST(findings_are_not_dropped_by_superseding),
         TEST(new_is_new_once_the_first_is_out),
         TEST(out_of_reach_is_kept_and_flushed),
+        TEST(a_flush_that_was_stopped_does_not_say_all_is_out),
+        TEST(what_was_sent_in_vain_goes_last),
+        TEST(markers_of_what_cannot_be_read_stay),
         TEST(two_relays_one_dead),
         TEST(nothing_is_signed_blindly),
         TEST(the_job_check_fills_in),
