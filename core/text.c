@@ -106,12 +106,13 @@ void jobs__text_trim(const char **text, size_t *len)
 
 bool jobs__text_is_hex(const char *text, size_t len, bool lower_only)
 {
+    unsigned bad = 0; /* without branches: digits come in no order that could be guessed */
+    unsigned fold = lower_only ? 0 : 0x20;
     for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (!lower_only && c >= 'A' && c <= 'F')))
-            return false;
+        unsigned c = (unsigned char)text[i];
+        bad |= (unsigned)(c - '0' > 9) & (unsigned)((c | fold) - 'a' > 5);
     }
-    return true;
+    return bad == 0;
 }
 
 /* Characters that would move the cursor, start a line or turn the reading direction of what stands around them. */

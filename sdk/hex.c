@@ -1,15 +1,12 @@
 /* hex.c - see hex.h. No locale, no scanf: what is a digit does not depend on the environment. */
 #include "hex.h"
 
-static int digit_value(char c)
+/* Without branches: digits come in no order that could be guessed. *bad is set when it is none. */
+static unsigned digit_value(char digit, unsigned *bad)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    unsigned c = (unsigned char)digit;
+    *bad |= (unsigned)(c - '0' > 9) & (unsigned)((c | 0x20) - 'a' > 5);
+    return (c & 15) + (c >> 6) * 9;
 }
 
 void jobs__hex_write(char *out, const unsigned char *bytes, size_t len)
@@ -24,12 +21,11 @@ void jobs__hex_write(char *out, const unsigned char *bytes, size_t len)
 
 bool jobs__hex_read(unsigned char *out, size_t len, const char *digits)
 {
+    unsigned bad = 0;
     for (size_t i = 0; i < len; i++) {
-        int high = digit_value(digits[2 * i]);
-        int low = high < 0 ? -1 : digit_value(digits[2 * i + 1]);
-        if (low < 0)
-            return false;
+        unsigned high = digit_value(digits[2 * i], &bad);
+        unsigned low = digit_value(digits[2 * i + 1], &bad);
         out[i] = (unsigned char)(high << 4 | low);
     }
-    return true;
+    return bad == 0;
 }

@@ -41,7 +41,7 @@ struct judgement {
     const char *verdict;
     char message[JOBS_RELAY_MESSAGE_MAX + 1];
     bool good, sent;
-    bool refused; /* by a relay at least, whatever came of it */
+    bool questionable; /* not plainly accepted: an event of this id may be there, and not be this one */
 };
 
 static const char *const verdicts[] = {
@@ -73,12 +73,12 @@ static void add_up(struct judgement *out, const struct replaying *r, uint64_t nu
 {
     size_t held = 0, chosen = 0;
     bool any = false;
-    out->sent = out->refused = false;
+    out->sent = out->questionable = false;
     for (size_t i = 0; i < r->relays.count; i++) {
         const struct jobs__item *item = jobs__replay_item(r->lines[i].line, number);
         held += is_good((enum jobs__item_verdict)item->verdict);
         out->sent = out->sent || item->sent;
-        out->refused = out->refused || item->refused;
+        out->questionable = out->questionable || item->refused || item->found || item->verdict == JOBS__ITEM_DUPLICATE;
     }
     out->good = held >= (r->expecting ? r->relays.count : r->relays.require);
     for (size_t i = 0; i < r->relays.count; i++) {
@@ -100,12 +100,13 @@ static void add_up(struct judgement *out, const struct replaying *r, uint64_t nu
         snprintf(out->message, sizeof out->message, "%s", text);
 }
 
-/* A relay refused what nobody had checked: was it right? */
+/* Nobody has checked it: is it an event at all? */
 static void blame(struct judgement *judgement, struct replaying *r, const struct jobs__slot *slot)
 {
     struct jobs_verified verdict;
     static const size_t around = sizeof "[\"EVENT\"," - 1;
-    if (r->verified || !judgement->refused || (r->verifier == NULL && jobs_verifier_new(&r->verifier) != JOBS_OK) ||
+    if (r->verified || !judgement->questionable ||
+        (r->verifier == NULL && jobs_verifier_new(&r->verifier) != JOBS_OK) ||
         jobs_verifier_check(&verdict, r->verifier, slot->frame.bytes + around, slot->frame.len - around - 1) !=
             JOBS_OK ||
         verdict.event == JOBS_VERIFIED_VALID)

@@ -104,15 +104,13 @@ bool jobs__replay_demand_auth(struct jobs__replay_line *l, int64_t now)
 static void opened(struct jobs__engine *engine, int64_t now, const struct jobs__opened *opened)
 {
     (void)opened;
+    (void)now;
     struct jobs__replay_line *l = of(engine);
     if (l->over || l->connection != JOBS__REPLAY_DIALING)
         return;
-    bool demanded = l->auth.demanded;
     l->connection = JOBS__REPLAY_UP;
     l->ask_name[0] = '\0';
     jobs__auth_reset(&l->auth);
-    if (demanded && l->options.sign_auth != NULL)
-        jobs__auth_demand(&l->auth, now); /* it will challenge again */
 }
 
 static void closed(struct jobs__engine *engine, int64_t now, const struct jobs__closed *closed)
@@ -133,12 +131,13 @@ static void closed(struct jobs__engine *engine, int64_t now, const struct jobs__
     } else if (closed->ending == JOBS__END_TLS || closed->ending == JOBS__END_NOT_WEBSOCKET) {
         jobs__replay_give_up(l, now, "there is no relay that can be trusted");
         return;
-    }
+    } else if (closed->ending == JOBS__END_CLOSED && closed->len == 0)
+        snprintf(l->message, sizeof l->message, "the relay closed the connection with code %d", closed->code);
     bool final = was_up && closed->ending == JOBS__END_CLOSED && jobs__answer_close_is_final(closed->code);
     if (final && l->counts[JOBS__ITEM_OUT] == 1) {
         for (uint64_t number = atomic_load(&l->ring->emptied); number < l->taken; number++)
             if (jobs__replay_item(l, number)->state == JOBS__ITEM_OUT)
-                jobs__item_refused(l, number, now, closed->text, closed->len, false);
+                jobs__item_refused(l, number, now, l->message, strlen(l->message), false);
     } else if (final) {
         jobs__items_doubt(l, true);
     }
@@ -303,6 +302,7 @@ static void take_event(struct jobs__replay_line *l, int64_t now, const struct jo
         if (!holds)
             continue;
         bool before = (item->was_there || item->refused) && item->tries < 2;
+        item->found = true;
         item->sent = item->sent || jobs__ring_at(l->ring, n)->maybe_sent;
         jobs__item_finish(l, n, before ? JOBS__ITEM_DUPLICATE : JOBS__ITEM_ACCEPTED, now, "", 0);
     }

@@ -57,6 +57,7 @@ struct jobs__item {
     bool refused;   /* for good; `message` says why; asked about before it is said */
     bool weakly;    /* by something that did not name it, or when it had been sent before */
     bool was_there; /* so says a refusal */
+    bool found;     /* by a question */
     bool odd;       /* something came under its id that does not hold */
     uint8_t tries, errors, drops;
     uint16_t before;   /* so many were out when it was sent */

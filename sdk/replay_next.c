@@ -54,6 +54,8 @@ static void take_up(struct jobs__replay_line *l, int64_t now)
 
 static struct jobs__step step_line(struct jobs__replay_line *l, int64_t now)
 {
+    if (undecided(l) == 0 && l->taken == atomic_load(&l->ring->filled))
+        l->last_answer = now; /* nobody is kept waiting */
     int64_t end = (l->last_answer > l->pause_until ? l->last_answer : l->pause_until) + l->options.timeout;
     if (l->connection == JOBS__REPLAY_DROP) {
         l->connection = JOBS__REPLAY_OFF;
@@ -145,7 +147,9 @@ static void late_ask(struct jobs__replay_line *l, int64_t now)
 
 static bool may_send(struct jobs__replay_line *l, int64_t now, int64_t *look)
 {
-    size_t window = l->alone > 0 ? 1 : l->window;
+    /* one that wanted AUTH before will say so again, to the first event only */
+    bool unknown = l->auth.demanded && l->auth.state != JOBS__AUTH_GOOD && l->options.sign_auth != NULL;
+    size_t window = l->alone > 0 || unknown ? 1 : l->window;
     if (l->quiet_at != 0 || l->counts[JOBS__ITEM_OUT] >= window || l->options.ask_only)
         return false;
     if (l->options.rate == 0)
@@ -276,6 +280,8 @@ struct jobs__step jobs__replay_next(struct jobs__engine *engine, int64_t now)
     bool ended = atomic_load(&l->ring->ended); /* before the count: what was filled by then is seen */
     uint64_t filled = jobs__ring_filled(l->ring);
     jobs__buffer_clear(&l->out);
+    while (l->taken < filled && (l->over || jobs__ring_at(l->ring, l->taken)->settled))
+        take_up(l, now);
     if (!l->over && l->connection == JOBS__REPLAY_UP && step_auth(l, now, &step))
         return step;
     if (!l->over && (undecided(l) > 0 || l->taken < filled || !ended))
