@@ -30,11 +30,11 @@ static void judge_hints(struct card *card)
         }
     }
     if (schema_is_wrong && card->handoff != NULL)
-        add_hint(card, "The tag `schema` names another format than the content has; the content is shown.");
+        add_hint(card, "The schema tag names another format than the content has; the content is shown.");
     else if (schema_is_wrong)
-        add_hint(card, "The tag `schema` promises a card, but the content is none.");
+        add_hint(card, "The schema tag promises a card, but the content is none.");
     if (disposition_is_wrong)
-        add_hint(card, "The tag `disposition` says otherwise than the content; the content is shown.");
+        add_hint(card, "The disposition tag says otherwise than the content; the content is shown.");
 }
 
 int card_open(struct card *card, const struct jobs_event *event, struct jobs_error *error)

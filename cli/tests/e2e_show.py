@@ -166,8 +166,8 @@ class Fallback(Case):
         self.assertEqual(len(card["notes"]), 2)
         shown = show(SAMPLES["hints"](), "--format", "terminal").out.decode()
         self.assertIn("Job completed", shown)
-        self.assertIn("`schema`", shown)
-        self.assertIn("`disposition`", shown)
+        self.assertIn("schema tag", shown)
+        self.assertIn("disposition tag", shown)
         self.assertNotIn("notes", show(SAMPLES["full"]()).line)
 
     def test_the_vectors_of_the_reader(self):
