@@ -12,7 +12,8 @@ const char html_style[] =
     "\"Noto Sans\",\"DejaVu Sans\",sans-serif;overflow-wrap:anywhere}\n"
     "main{max-width:62rem;margin:2rem auto;background:var(--paper);border:1px solid var(--line);border-radius:8px;"
     "overflow:hidden}\n"
-    "header{padding:1.1rem 1.5rem 1.1rem calc(1.5rem - 5px);border-bottom:1px solid var(--line);border-left:5px solid var(--tone);display:flex;"
+    "header{padding:1.1rem 1.5rem 1.1rem calc(1.5rem - 5px);border-bottom:1px solid var(--line);border-left:5px solid "
+    "var(--tone);display:flex;"
     "flex-wrap:wrap;align-items:baseline;gap:.2rem .9rem}\n"
     "h1{font-size:1.3rem;line-height:1.3;margin:0;font-weight:650}\n"
     "header p{margin:0;color:var(--tone);font-size:.9rem;font-weight:600}\n"
@@ -67,4 +68,4 @@ const char html_style[] =
     "--good:#000;--caution:#000;--bad:#000}body{font-size:10pt}main{margin:0;max-width:none;border:0}"
     "section{padding:.5rem 0}header{padding:.5rem .7rem}li,h2{break-inside:avoid}h2{break-after:avoid}}\n";
 
-const char html_style_digest[] = "sha256-ESM4eYkUR9rwI2xyoD+EmvS4rkkIPuFj6KRi4L/TWZw=";
+const char html_style_digest[] = "sha256-vfrWh7qhFEfx8YU7h1irdbRHTPM9yBL3eX08/5VVfzg=";
