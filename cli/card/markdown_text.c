@@ -41,12 +41,12 @@ static void put_break(struct place *place, struct glyphs *glyphs)
     place->before = '\n';
 }
 
-static bool is_word(int32_t c)
+static bool is_letter(int32_t c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool needs_escape(const struct place *place, int32_t c)
+static bool needs_escape(const struct place *place, int32_t c, char next)
 {
     if (c <= 0 || c > 126)
         return false;
@@ -57,9 +57,9 @@ static bool needs_escape(const struct place *place, int32_t c)
     if ((c == '.' || c == ')') && place->in_number)
         return true;
     /* https://…, www.… and mail addresses become links without any markup. */
-    if ((c == ':' || c == '.') && is_word(place->before))
-        return c == ':' || place->before == 'w' || place->before == 'W';
-    return false;
+    if (c == ':')
+        return is_letter(place->before) && next != ' ' && next != '\n' && next != '\0';
+    return c == '.' && (place->before == 'w' || place->before == 'W');
 }
 
 void markdown_text(FILE *out, const char *prefix, const char *foreign, size_t len, bool at_start)
@@ -78,9 +78,8 @@ void markdown_text(FILE *out, const char *prefix, const char *foreign, size_t le
             place.before = ' ';
             continue;
         }
-        if (glyph.is_escape)
-            fputc('\\', out);
-        else if (needs_escape(&place, glyph.first))
+        char next = glyphs.at < glyphs.len ? glyphs.text[glyphs.at] : '\0';
+        if (glyph.is_escape || needs_escape(&place, glyph.first, next))
             fputc('\\', out);
         fwrite(glyph.bytes, 1, glyph.len, out);
         bool digit = glyph.first >= '0' && glyph.first <= '9';
@@ -100,35 +99,40 @@ size_t markdown_ticks(const char *text, size_t len)
     return longest;
 }
 
+static void put_ticks(FILE *out, size_t count, bool space_before, bool space_behind)
+{
+    if (space_before)
+        fputc(' ', out);
+    while (count-- > 0)
+        fputc('`', out);
+    if (space_behind)
+        fputc(' ', out);
+}
+
 void markdown_code(FILE *out, const char *prefix, const char *foreign, size_t len)
 {
     struct glyphs glyphs = {foreign, 0, len};
     struct glyph glyph;
     const size_t ticks = markdown_ticks(foreign, len) + 1;
-    bool open = false;
+    bool open = false, padded = false;
     while (glyph_next(&glyphs, &glyph)) {
         if (glyph.kind == GLYPH_NEWLINE) {
             if (open) {
                 struct place place = {.out = out, .prefix = prefix};
-                fprintf(out, " ");
-                for (size_t i = 0; i < ticks; i++)
-                    fputc('`', out);
+                put_ticks(out, ticks, padded, false);
                 put_break(&place, &glyphs);
             }
             open = false;
             continue;
         }
         if (!open) {
-            for (size_t i = 0; i < ticks; i++)
-                fputc('`', out);
-            fputc(' ', out);
+            /* One space at each end is taken off again; what begins with one, or holds ticks, needs it. */
+            padded = ticks > 1 || glyph.kind == GLYPH_SPACE;
+            put_ticks(out, ticks, false, padded);
             open = true;
         }
         fwrite(glyph.bytes, 1, glyph.len, out);
     }
-    if (open) {
-        fputc(' ', out);
-        for (size_t i = 0; i < ticks; i++)
-            fputc('`', out);
-    }
+    if (open)
+        put_ticks(out, ticks, padded, false);
 }

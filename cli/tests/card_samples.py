@@ -37,7 +37,7 @@ def payload(**changes):
     return small
 
 
-FALLBACK = sample("fallback.md")
+FALLBACK = sample("fallback.markdown")
 
 SAMPLES = {
     "full": lambda: event(FULL),

@@ -28,7 +28,7 @@ def snapshots():
         for width in ("60", "80", "120"):
             yield f"{name}-{width}.txt", show(given, "--format", "terminal", "--reason", env={"COLUMNS": width}).out
         yield f"{name}.html", show(given, "--format", "html", "--reason").out
-        yield f"{name}.md", show(given, "--format", "markdown", "--reason").out
+        yield f"{name}.markdown", show(given, "--format", "markdown", "--reason").out
 
 
 class Snapshots(Case):

@@ -40,7 +40,7 @@ class Stdin(Case):
         cases = {
             "id": ({**good, "id": "00" * 32}, "id"),
             "content": ({**good, "content": good["content"].replace("We do not", "We do")}, "id"),
-            "signature": ({**good, "sig": good["sig"][:-2] + "00"}, "signature"),
+            "signature": ({**good, "sig": good["sig"][:-1] + ("0" if good["sig"][-1] != "0" else "1")}, "signature"),
             "author": (dict(KEY.sign(43004, good["tags"], good["content"], good["created_at"] + 1), sig=good["sig"]),
                        "signature"),
         }
