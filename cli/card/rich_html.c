@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    DEPTH_MAX = 32 /* of elements; deeper ones leave their text */
+    DEPTH_MAX = 16 /* of elements; deeper ones leave their text */
 };
 
 struct rich {
