@@ -39,10 +39,10 @@ static void list_fault(void *context, const struct jobs__json_fault *fault)
     list_violation(context, fault->rule, fault->pointer, fault->offset, "%s", fault->what);
 }
 
-static void list_size(struct parse *p, enum jobs__rule rule, const char *what, size_t max, size_t len)
+static void list_size(struct parse *p, const char *what, size_t max, size_t len)
 {
-    list_violation(&p->violations, jobs__rule_number(rule), "", 0, "the %s must have at most %zu bytes, but has %zu",
-                   what, max, len);
+    list_violation(&p->violations, jobs__rule_number(JOBS__H109), "", 0,
+                   "the %s must have at most %zu bytes, but has %zu", what, max, len);
 }
 
 /* Checks everything, publisher or reader, and leaves the canonical form in p->canonical. */
@@ -51,7 +51,11 @@ static int check_bytes(struct parse *p, const char *text, size_t len)
     bool reader = p->check.reader;
     size_t max = reader ? JOBS_CONTENT_MAX : JOBS_INPUT_MAX;
     if (len > max) {
-        list_size(p, reader ? JOBS__H109 : JOBS__H101, reader ? "payload" : "input", max, len);
+        if (reader)
+            list_size(p, "payload", max, len);
+        else /* how many there are is not known: whoever read them may have stopped here */
+            list_violation(&p->violations, jobs__rule_number(JOBS__H101), "", 0,
+                           "the input must have at most %zu bytes, but has more", max);
         return JOBS_OK;
     }
     int code = jobs__json_parse_all(&p->doc, text, len, list_fault, &p->violations);
@@ -73,7 +77,7 @@ static int check_bytes(struct parse *p, const char *text, size_t len)
     if (p->canonical.failed)
         return JOBS_NO_MEMORY;
     if (!reader && p->canonical.len > JOBS_CONTENT_MAX)
-        list_size(p, JOBS__H109, "canonical payload", JOBS_CONTENT_MAX, p->canonical.len);
+        list_size(p, "canonical payload", JOBS_CONTENT_MAX, p->canonical.len);
     return JOBS_OK;
 }
 

@@ -50,6 +50,7 @@ static bool escape_ends(const char *text, size_t at)
 {
     return (at >= 2 && text[at - 2] == '\\' && strchr("nrtbf", text[at - 1]) != NULL) ||
            (at >= 3 && text[at - 3] == '%' && are_hex_digits(text + at - 2, 2)) ||
+           (at >= 4 && text[at - 4] == '\\' && text[at - 3] == 'x' && are_hex_digits(text + at - 2, 2)) ||
            (at >= 6 && text[at - 6] == '\\' && text[at - 5] == 'u' && are_hex_digits(text + at - 4, 4));
 }
 
@@ -253,20 +254,36 @@ static int is_jwt_header(const char *text, size_t len)
     return found;
 }
 
+/* Whether two more parts follow the one that ends at `at`. */
+static bool parts_follow(const char *text, size_t len, size_t at)
+{
+    for (int part = 2; part <= 3; part++) {
+        size_t n = at < len && text[at] == '.' ? run(text, len, at + 1, BASE64URL) : 0;
+        if (n == 0)
+            return false;
+        at += 1 + n;
+    }
+    return true;
+}
+
 static int find_jwt(const struct jobs__secret_shape *shape, const char *text, size_t len)
 {
+    enum {
+        GLUED_MOST = 2048 /* of a header behind - or _, which may be its own: there may be many such places in a part */
+    };
+    size_t end = 0; /* of the part last looked at */
+    bool follow = false;
     for (size_t i = 0; i < len; i++) {
         if (text[i] != 'e' || !jobs__secret_begins(text, i, shape->glue)) /* base64 of "{" begins with e */
             continue;
-        size_t first = run(text, len, i, BASE64URL);
-        size_t at = i + first;
-        if (first < shape->least || at == len || text[at] != '.')
+        if (i >= end) {
+            end = i + run(text, len, i, BASE64URL);
+            follow = parts_follow(text, len, end);
+        }
+        bool glued = i > 0 && (class_of(text[i - 1]) & (DASH | UNDER)) != 0;
+        if (!follow || end - i < shape->least || (glued && end - i > GLUED_MOST))
             continue;
-        size_t second = run(text, len, at + 1, BASE64URL);
-        at += 1 + second;
-        if (second == 0 || at >= len || text[at] != '.' || run(text, len, at + 1, BASE64URL) == 0)
-            continue;
-        int found = is_jwt_header(text + i, first);
+        int found = is_jwt_header(text + i, end - i);
         if (found != 0)
             return found;
     }
@@ -322,7 +339,7 @@ const struct jobs__secret_shape jobs__secret_shapes[] = {
     {"H908", "a Slack token", find_run, "xox?-", ALNUM | DASH, 0, 10, NO_MOST, false},
     {"H909", "an API key (sk-…)", find_run, "sk-", BASE64URL, DASH, 20, NO_MOST, true},
     {"H910", "a bearer token", find_bearer, "Bearer", TOKEN68, 0, 20, NO_MOST, true},
-    {"H911", "a JSON Web Token", find_jwt, NULL, 0, DASH | UNDER, 10, NO_MOST, false},
+    {"H911", "a JSON Web Token", find_jwt, NULL, 0, 0, 10, NO_MOST, false},
     {"H912", "a URL with a password in it", find_url, NULL, 0, 0, 0, 0, false},
 };
 const size_t jobs__secret_shape_count = sizeof jobs__secret_shapes / sizeof jobs__secret_shapes[0];

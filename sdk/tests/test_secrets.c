@@ -73,6 +73,7 @@ static const struct {
     {"H905", "\\n" AWS "\\n"},
     {"H905", "https://x.example/?id=%3D" AWS "&b"},
     {"H905", "\\u000a" AWS},
+    {"H905", "\\x20" AWS "\\x20"},
     {"H905", "密钥" AWS "。"},
     {"H905", "AWS_" AWS},
     {NULL, "AKIAEXAMPLE12345678"},
@@ -129,6 +130,8 @@ static const struct {
 
     {"H911", JWT},
     {"H911", "token=" JWT "."},
+    {"H911", "token_" JWT},
+    {"H911", "e-2-e_" JWT},
     {"H911", "https://x.example/#id_token=" JWT "&state=1"},
     /* {"typ":"JWT","alg":"none"} and a header that begins with a space */
     {"H911", "eyJ0eXAiOiJKV1QiLCJhbGciOiJub25lIn0.e30.AA"},
