@@ -26,7 +26,8 @@ enum jobs__want {
     JOBS__WANT_DIAL,    /* open a connection; must be up by step.at */
     JOBS__WANT_SEND,    /* one text frame; bytes live until the next call on this engine */
     JOBS__WANT_HANG_UP, /* close the connection; the engine is not told of the close it asked for */
-    JOBS__WANT_EXPLAIN, /* one plain GET of the relay's URL, done by step.at: the words behind an HTTP refusal */
+    JOBS__WANT_EXPLAIN, /* one plain GET of the relay's URL, done by step.at: the words behind an HTTP refusal; or the
+                           document of the type in step.bytes, a static string */
     JOBS__WANT_DECIDE,  /* the engine's owner is to look at it (session.h); the loop calls its `decide` */
     JOBS__WANT_DONE     /* over; the connection may be dropped */
 };
@@ -41,6 +42,19 @@ struct jobs__step {
 struct jobs__opened {
     bool has_date; /* the upgrade carried a Date header */
     int64_t skew;  /* seconds: our clock minus the relay's, when has_date */
+    /* whom it is that we are connected to; texts live during the call */
+    const char *address;      /* numeric; the proxy's when there is one */
+    const char *tls_protocol; /* "TLSv1.3", NULL without TLS */
+    const char *tls_issuer;   /* foreign words, not yet escaped */
+    int64_t tls_expires;      /* unix */
+};
+
+/* How far a connection came that could not be had. */
+enum jobs__reached {
+    JOBS__REACHED_NOTHING, /* no address is known */
+    JOBS__REACHED_ADDRESS, /* one is, but nothing accepts connections there */
+    JOBS__REACHED_HOST,    /* connected, but no TLS */
+    JOBS__REACHED_SERVER   /* asked for the upgrade, or further */
 };
 
 /* Why a connection is not, or no longer, there. */
@@ -57,6 +71,7 @@ enum jobs__ending {
 
 struct jobs__closed {
     enum jobs__ending ending;
+    enum jobs__reached reached;
     int status;      /* HTTP */
     int code;        /* WebSocket close code, 0 when none */
     int retry_after; /* seconds, 0 when none */

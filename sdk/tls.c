@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <stdlib.h>
+#include <time.h>
 
 static const struct {
     int error;
@@ -143,4 +144,23 @@ const char *jobs__tls_fault(const struct jobs__tls *tls)
     }
     const char *reason = ERR_reason_error_string(tls->error);
     return reason != NULL ? reason : "the TLS handshake failed";
+}
+
+const char *jobs__tls_describe(SSL *ssl, char *issuer, size_t size, int64_t *expires)
+{
+    static const int names[] = {NID_organizationName, NID_commonName};
+    X509 *certificate = SSL_get1_peer_certificate(ssl);
+    struct tm until;
+    issuer[0] = '\0';
+    *expires = 0;
+    if (certificate != NULL) {
+        X509_NAME *name = X509_get_issuer_name(certificate);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && issuer[0] == '\0'; i++)
+            if (X509_NAME_get_text_by_NID(name, names[i], issuer, (int)size) < 0)
+                issuer[0] = '\0';
+        if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &until) == 1)
+            *expires = timegm(&until);
+    }
+    X509_free(certificate);
+    return SSL_get_version(ssl);
 }

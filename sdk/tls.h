@@ -6,6 +6,8 @@
 
 #include <openssl/ssl.h>
 
+#include <stdint.h>
+
 /* One relay's TLS settings, for any number of connections to it. */
 struct jobs__tls {
     SSL_CTX *context;
@@ -27,5 +29,8 @@ void jobs__tls_verified(struct jobs__tls *tls, X509_STORE_CTX *store, int ok);
 
 /* Why the last handshake failed; NULL when the connection just went away, which is not TLS's fault. */
 const char *jobs__tls_fault(const struct jobs__tls *tls);
+
+/* Of an open connection: the protocol's name (static), who issued the certificate, and until when it holds (unix). */
+const char *jobs__tls_describe(SSL *ssl, char *issuer, size_t size, int64_t *expires);
 
 #endif

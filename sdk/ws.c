@@ -55,7 +55,7 @@ static bool follow(struct jobs__wire *wire, const struct jobs__step *step, int64
     case JOBS__WANT_EXPLAIN:
         if (!idle)
             return false;
-        jobs__wire_dial(wire, now, step->at, step->want == JOBS__WANT_EXPLAIN);
+        jobs__wire_dial(wire, now, step);
         return true;
     case JOBS__WANT_SEND:
         jobs__wire_send(wire, step);

@@ -135,6 +135,7 @@ static void connect_from_here(struct jobs__wire *wire, int64_t now)
             return;
     }
     const char *last = wire->addresses.text[wire->addresses.count - 1];
+    wire->stage = JOBS__STAGE_CONNECTING; /* as far as it came, also when the last attempt was dropped */
     jobs__wire_end(wire, JOBS__END_NO_CONNECT, "no connection to %s%s port %u: refused or unreachable",
                    wire->proxy.used ? "the proxy at " : "", last, wire->proxy.used ? wire->proxy.port : wire->url.port);
 }
@@ -144,10 +145,11 @@ static void wake(void *context)
     lws_cancel_service(context);
 }
 
-void jobs__wire_dial(struct jobs__wire *wire, int64_t now, int64_t by, bool explaining)
+void jobs__wire_dial(struct jobs__wire *wire, int64_t now, const struct jobs__step *step)
 {
-    wire->explaining = explaining;
-    wire->dial_by = by;
+    wire->explaining = step->want == JOBS__WANT_EXPLAIN;
+    wire->accept = step->bytes;
+    wire->dial_by = step->at;
     wire->attempt_failed = false;
     wire->address = 0;
     wire->opened = (struct jobs__opened){0};

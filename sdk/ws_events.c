@@ -213,7 +213,14 @@ static int on_opened(struct jobs__wire *wire)
     wire->attempt_by = 0;
     wire->ping_at = now + PING_MS;
     wire->event = true;
+    wire->opened.address = wire->addresses.text[wire->address];
+    char issuer[256] = "";
+    if (wire->url.secure)
+        wire->opened.tls_protocol =
+            jobs__tls_describe(lws_get_ssl(wire->lws), issuer, sizeof issuer, &wire->opened.tls_expires);
+    wire->opened.tls_issuer = issuer;
     wire->line->engine->ops->opened(wire->line->engine, now, &wire->opened);
+    wire->opened.tls_issuer = NULL;
     return 0;
 }
 
@@ -254,10 +261,10 @@ static int on_piece(struct jobs__wire *wire, struct lws *lws, const char *piece,
     return result;
 }
 
-/* The body of a refusal: as much as JOBS__BODY_MAX of it. */
+/* The body of a refusal or a document: as much of it as is wanted. */
 static int on_body(struct jobs__wire *wire, const char *piece, size_t len)
 {
-    size_t room = JOBS__BODY_MAX - wire->in.len;
+    size_t room = (wire->accept != NULL ? JOBS__DOCUMENT_MAX : JOBS__BODY_MAX) - wire->in.len;
     jobs__buffer_add(&wire->in, piece, len < room ? len : room);
     if (len < room)
         return 0;
@@ -272,9 +279,15 @@ static int read_body(struct lws *lws)
     return lws_http_client_read(lws, &at, &len) < 0 ? -1 : 0;
 }
 
-static int name_ourselves(struct lws *lws, unsigned char **at, size_t room)
+static int name_ourselves(const struct jobs__wire *wire, struct lws *lws, unsigned char **at, size_t room)
 {
     static const char agent[] = "jobs/" JOBS_VERSION;
+    const unsigned char *end = *at + room;
+    if (wire->explaining && wire->accept != NULL &&
+        lws_add_http_header_by_name(lws, (const unsigned char *)"Accept:", (const unsigned char *)wire->accept,
+                                    (int)strlen(wire->accept), at, (unsigned char *)(uintptr_t)end) != 0)
+        return -1;
+    room = (size_t)(end - *at);
     return lws_add_http_header_by_name(lws, (const unsigned char *)"User-Agent:", (const unsigned char *)agent,
                                        sizeof(agent) - 1, at, *at + room);
 }
@@ -317,7 +330,7 @@ static int on_event(struct lws *lws, enum lws_callback_reasons reason, void *use
         return 0;
     case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
         wire->stage = JOBS__STAGE_ANSWER;
-        return name_ourselves(lws, in, len);
+        return name_ourselves(wire, lws, in, len);
     case LWS_CALLBACK_CLIENT_FILTER_PRE_ESTABLISH:
         read_clock(lws, &wire->opened.has_date, &wire->opened.skew);
         return 0;

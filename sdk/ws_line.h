@@ -15,7 +15,8 @@
 
 #define JOBS__MESSAGE_IN_MAX  ((size_t)1024 * 1024)
 #define JOBS__MESSAGE_OUT_MAX ((size_t)4 * 1024 * 1024)
-#define JOBS__BODY_MAX        ((size_t)4096)
+#define JOBS__BODY_MAX        ((size_t)4096)  /* of words behind a refusal */
+#define JOBS__DOCUMENT_MAX    ((size_t)65536) /* of a document that was asked for */
 
 enum jobs__stage {
     JOBS__STAGE_IDLE,
@@ -47,8 +48,9 @@ struct jobs__wire { /* one line; "wire" so as not to be mistaken for ws.h's jobs
 
     /* the connection */
     enum jobs__stage stage;
-    bool explaining; /* this connection is the GET of EXPLAIN */
-    struct lws *lws; /* NULL when there is none */
+    bool explaining;    /* this connection is the GET of EXPLAIN */
+    const char *accept; /* the type of document that it asks for, static; NULL: whatever comes */
+    struct lws *lws;    /* NULL when there is none */
     struct jobs__lookup *lookup;
     struct jobs__addresses addresses;
     size_t address;     /* the one being tried */
@@ -83,7 +85,7 @@ struct jobs__loop {
 };
 
 /* ws_dial.c */
-void jobs__wire_dial(struct jobs__wire *wire, int64_t now, int64_t by, bool explaining);
+void jobs__wire_dial(struct jobs__wire *wire, int64_t now, const struct jobs__step *step);
 void jobs__wire_dial_on(struct jobs__wire *wire,
                         int64_t now);               /* the look-up ended, an attempt failed or took too long */
 void jobs__wire_dial_late(struct jobs__wire *wire); /* dial_by has come */

@@ -46,7 +46,14 @@ void jobs__wire_drop(struct jobs__wire *wire, bool politely)
 
 void jobs__wire_end(struct jobs__wire *wire, enum jobs__ending ending, const char *format, ...)
 {
+    static const enum jobs__reached reached[] = {
+        [JOBS__STAGE_IDLE] = JOBS__REACHED_NOTHING,       [JOBS__STAGE_RESOLVING] = JOBS__REACHED_NOTHING,
+        [JOBS__STAGE_CONNECTING] = JOBS__REACHED_ADDRESS, [JOBS__STAGE_TUNNEL] = JOBS__REACHED_ADDRESS,
+        [JOBS__STAGE_TLS] = JOBS__REACHED_HOST,           [JOBS__STAGE_ANSWER] = JOBS__REACHED_SERVER,
+        [JOBS__STAGE_OPEN] = JOBS__REACHED_SERVER,        [JOBS__STAGE_CLOSING] = JOBS__REACHED_SERVER,
+    };
     bool explaining = wire->explaining;
+    enum jobs__stage stage = wire->stage;
     jobs__wire_drop(wire, false);
     if (explaining) {
         wire->explained = true; /* with what there is of a body */
@@ -56,7 +63,8 @@ void jobs__wire_end(struct jobs__wire *wire, enum jobs__ending ending, const cha
     va_start(arguments, format);
     vsnprintf(wire->text, sizeof(wire->text), format, arguments);
     va_end(arguments);
-    wire->closed = (struct jobs__closed){.ending = ending, .text = wire->text, .len = strlen(wire->text)};
+    wire->closed = (struct jobs__closed){
+        .ending = ending, .reached = reached[stage], .text = wire->text, .len = strlen(wire->text)};
     wire->ended = true;
 }
 
