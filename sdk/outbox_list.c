@@ -88,8 +88,8 @@ static int on_file(void *context, struct jobs__entry *entry, const char *file, c
     return code;
 }
 
-/* Whether a folder has the event's file, whole or set aside. "Cannot tell" is no answer: what cannot be looked at is
- * not said to be missing. */
+/* Whether a folder has the event's file, whole or set aside. "Cannot tell" is no answer: an event that is nowhere
+ * else is not said to be missing while a folder cannot be looked at. */
 static int may_hold(bool *holds, int root, const char *folder, const char *id, struct jobs_error *error)
 {
     static const char *const ends[] = {"", ".damaged"};
@@ -107,7 +107,7 @@ static int may_hold(bool *holds, int root, const char *folder, const char *id, s
 static int walk(struct tour *tour, const char *option)
 {
     char *state_dir = NULL;
-    int root = -1;
+    int root = -1, blind = JOBS_OK;
     struct jobs__names names = {0};
     int code = jobs__state_dir(&state_dir, option, tour->error);
     if (!code)
@@ -124,10 +124,13 @@ static int walk(struct tour *tour, const char *option)
         tour->folder = names.names[i];
         if (!is_folder_name(tour->folder))
             continue;
-        code = may_hold(&holds, root, tour->folder, tour->only, tour->error);
-        if (!code && holds)
+        int number = may_hold(&holds, root, tour->folder, tour->only, tour->error);
+        blind = number ? number : blind;
+        if (holds)
             code = jobs__folder_peek(root, tour->folder, on_file, tour, tour->error);
     }
+    if (!code && !tour->found)
+        code = blind;
 
 out:
     jobs__names_free(&names);
@@ -167,7 +170,8 @@ static int each_folder(const char *option, const char *only,
                        struct jobs_error *error)
 {
     char *state_dir = NULL;
-    int root = -1;
+    int root = -1, blind = JOBS_OK;
+    bool acted = false;
     struct jobs__names names = {0};
     int code = jobs__state_dir(&state_dir, option, error);
     if (!code)
@@ -180,11 +184,14 @@ static int each_folder(const char *option, const char *only,
         code = jobs__names_read(&names, root, SIZE_MAX, error);
     for (size_t i = 0; !code && i < names.count; i++) {
         struct jobs__folder folder;
-        bool holds = false;
-        if (is_folder_name(names.names[i]))
-            code = may_hold(&holds, root, names.names[i], only, error);
-        if (code || !holds)
+        bool holds;
+        if (!is_folder_name(names.names[i]))
             continue;
+        int number = may_hold(&holds, root, names.names[i], only, error);
+        blind = number ? number : blind;
+        if (!holds)
+            continue;
+        acted = true;
         code = jobs__folder_open(&folder, state_dir, names.names[i], false, only != NULL ? LOCK_AWAIT : 0, NULL, error);
         if (!code)
             code = act(context, &folder, error);
@@ -192,6 +199,8 @@ static int each_folder(const char *option, const char *only,
             code = JOBS_OK;
         jobs__folder_free(&folder);
     }
+    if (!code && !acted)
+        code = blind;
 
 out:
     jobs__names_free(&names);

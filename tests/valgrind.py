@@ -25,6 +25,7 @@ RUNS = (
     (5, GOOD.replace("y", "w"), (*SEND, "--job", JOB)), (0, GOOD.replace("y", "w"), (*SEND, "--job", JOB, "--supersede")),
     (1, BAD, (*SEND, "--job", JOB)), (2, GOOD, (*SEND, "--job", "cd" * 32, *NOWHERE)),
     (0, "", ("outbox", "list")), (0, "", ("outbox", "flush", "--relay", "RELAY")),
+    (2, "", ("outbox", "flush", "--timeout", "1")),
     (0, "", ("outbox", "prune", "--days", "0")), (1, "", ("outbox", "show", JOB)),
 )
 

@@ -81,6 +81,24 @@ def kills(tally, foreign, ours, most):
                     stage.fresh_state()
 
 
+def replacements(tally, url, step):
+    """--supersede is killed call by call; the same again, and there are two: what was there, and what replaces it."""
+    with scene.Scene(tally, [url]) as stage:
+        def replace(job, order=None):
+            return stage.handoff(job, "--supersede", outcome="Better.", torture=order)
+
+        def check(ran, job, order):
+            again = replace(job)
+            ids, entries = stage.held(job)[url], stage.entries(job)
+            what = f"--supersede {order}: {ran}, then {again}; the relay holds {sorted(ids)}, the outbox {sorted(entries)}"
+            if again.exit != 0 or again.lines[-1]["event_id"] not in ids:
+                tally.found("lost", what)
+            elif len(ids) != 2 or set(entries) != ids:
+                tally.found("doubled", what)
+
+        walk(stage, "kill", stage.handoff, replace, check, step)
+
+
 # --- calls that fail ---
 
 def check_handoff(stage, ran, job, order):

@@ -344,6 +344,36 @@ static int see(void *context, const struct jobs_entry *entry)
     return JOBS_OK;
 }
 
+static int ignore_entry(void *context, const struct jobs_entry *entry)
+{
+    (void)context;
+    (void)entry;
+    return 0;
+}
+
+/* A folder that cannot be looked into may hold what is asked for: then "there is no such event" would be a guess. */
+static void what_cannot_be_looked_at_is_not_missing(void **state)
+{
+    (void)state;
+    static const char id[] = "3333333333333333333333333333333333333333333333333333333333333333";
+    struct jobs__folder folder;
+    struct jobs__entry *entry = room_entry(JOB, "A", NULL, 1000);
+    char path[256], there[65];
+    bool stored;
+    assert_int_equal(room_folder(&folder, JOB, 0, NULL), JOBS_OK);
+    assert_int_equal(jobs__folder_store(&folder, entry, &stored, NULL), JOBS_OK);
+    memcpy(there, entry->id, sizeof there);
+    jobs__folder_free(&folder);
+    snprintf(path, sizeof path, "%s/outbox/%064d", room, 0);
+    assert_int_equal(symlink(path, path), 0); /* a loop, which nobody can open */
+    assert_int_equal(jobs_outbox_show(room, id, ignore_entry, NULL, NULL), JOBS_SYSTEM);
+    assert_int_equal(jobs_outbox_drop(room, id, NULL), JOBS_SYSTEM);
+    assert_int_equal(jobs_outbox_show(room, there, ignore_entry, NULL, NULL), JOBS_OK);
+    assert_int_equal(jobs_outbox_drop(room, there, NULL), JOBS_OK);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(jobs_outbox_show(room, id, ignore_entry, NULL, NULL), JOBS_NOT_FOUND);
+}
+
 static void list_show_drop_prune(void **state)
 {
     (void)state;
@@ -506,6 +536,7 @@ int main(void)
         TEST(a_held_lock_is_awaited_no_longer_than_asked),
         TEST(killed_at_any_moment),
         TEST(list_show_drop_prune),
+        TEST(what_cannot_be_looked_at_is_not_missing),
         TEST(counting_what_waits_has_an_end),
         TEST(where_the_state_lives),
         TEST(a_missing_or_forbidden_place_says_so),
