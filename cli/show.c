@@ -1,5 +1,6 @@
-/* show.c - `jobs show`: one event, made sure of, as a card in the form that was asked for. */
+/* show.c - `jobs show`: one event, made sure of, as a card, or the life of a job, in the form that was asked for. */
 #include "card/card.h"
+#include "card/life.h"
 #include "card/pager.h"
 #include "client.h"
 #include "input.h"
@@ -83,25 +84,36 @@ static enum format format_of(const struct run *run)
     return print_is_for_person(run, STDOUT_FILENO) ? FORMAT_TERMINAL : FORMAT_JSON;
 }
 
-static int render(FILE *out, const struct card *card, enum format format, const struct card_look *look)
+/* One of the two. */
+struct subject {
+    const struct card *card;
+    const struct life *life;
+};
+
+static int render(FILE *out, const struct subject *subject, enum format format, const struct card_look *look)
 {
+    const struct card *card = subject->card;
+    const struct life *life = subject->life;
     switch (format) {
     case FORMAT_TERMINAL:
-        return card_terminal(out, card, look);
+        return life != NULL ? life_terminal(out, life, look) : card_terminal(out, card, look);
     case FORMAT_MARKDOWN:
-        return card_markdown(out, card, look);
+        return life != NULL ? life_markdown(out, life, look) : card_markdown(out, card, look);
     case FORMAT_HTML:
-        return card_html(out, card, look);
+        return life != NULL ? life_html(out, life, look) : card_html(out, card, look);
     case FORMAT_JSON:
-        return card_json(out, card, look);
+        return life != NULL ? life_json(out, life) : card_json(out, card, look);
     case FORMAT_RAW:
-        card_raw(out, card->event);
+        if (life != NULL)
+            life_raw(out, life);
+        else
+            card_raw(out, card->event);
         return JOBS_OK;
     }
     return JOBS_OK;
 }
 
-static int print_card(struct run *run, const struct card *card)
+static int print_subject(struct run *run, const struct subject *subject)
 {
     const enum format format = format_of(run);
     const struct card_look look = {
@@ -112,8 +124,9 @@ static int print_card(struct run *run, const struct card *card)
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
-    int code = out != NULL ? render(out, card, format, &look) : JOBS_NO_MEMORY;
-    if (out != NULL && (ferror(out) != 0 || fclose(out) != 0))
+    int code = out != NULL ? render(out, subject, format, &look) : JOBS_NO_MEMORY;
+    bool failed = out != NULL && ferror(out) != 0;
+    if (out != NULL && (fclose(out) != 0 || failed))
         code = JOBS_NO_MEMORY;
     if (code != JOBS_OK)
         jobs_error_set(&run->error, code, "out of memory");
@@ -125,7 +138,52 @@ static int print_card(struct run *run, const struct card *card)
     return code;
 }
 
-int command_show(struct run *run)
+/* --- the life of a job --- */
+
+static int collect(void *context, const struct jobs_event *event)
+{
+    return life_add(context, event) == JOBS_OK ? 0 : -1;
+}
+
+/* The request, which nothing but its id names, and all that names it. */
+static int fetch_life(struct life *life, struct run *run)
+{
+    static const uint32_t kinds[] = {JOBS_KIND_ACCEPTED, JOBS_KIND_PROGRESS, JOBS_KIND_RESULT, JOBS_KIND_CANCEL,
+                                     JOBS_KIND_ERROR};
+    struct client client = {0};
+    struct jobs_event *request = NULL;
+    struct jobs_read_counts counts = {0};
+    const struct jobs_query query = {.job = life->job, .kinds = kinds, .kind_count = sizeof kinds / sizeof *kinds};
+    int code = client_open(&client, run, OPT_RELAY, CLIENT_KEY_IF_THERE);
+    if (code == JOBS_OK)
+        code = jobs_read_event(&request, life->job, &client.options, &run->error);
+    if (code == JOBS_OK)
+        code = life_add(life, request);
+    if (code == JOBS_OK || code == JOBS_NOT_FOUND)
+        code = jobs_read_list(&query, &client.options, collect, life, &counts, &run->error);
+    if (code == JOBS_OK) {
+        life_settle(life);
+        if (life->count == 0)
+            code = jobs_error_set(&run->error, JOBS_NOT_FOUND, "no relay has anything of this job");
+    }
+    jobs_read_counts_wipe(&counts);
+    jobs_event_free(request);
+    client_free(&client);
+    return code;
+}
+
+static int show_life(struct run *run)
+{
+    struct life life = {0};
+    snprintf(life.job, sizeof life.job, "%s", options_text(&run->options, OPT_LIFE_OF));
+    int code = fetch_life(&life, run);
+    if (code == JOBS_OK)
+        code = print_subject(run, &(const struct subject){.life = &life});
+    life_free(&life);
+    return code;
+}
+
+static int show_card(struct run *run)
 {
     struct jobs_event *event = NULL;
     struct card card = {0};
@@ -133,8 +191,17 @@ int command_show(struct run *run)
     if (code == JOBS_OK)
         code = card_open(&card, event, &run->error);
     if (code == JOBS_OK)
-        code = print_card(run, &card);
+        code = print_subject(run, &(const struct subject){.card = &card});
     card_close(&card);
     jobs_event_free(event);
     return code;
+}
+
+int command_show(struct run *run)
+{
+    bool of_job = options_has(&run->options, OPT_LIFE_OF);
+    if (of_job == (run->options.operand != NULL))
+        return jobs_error_set(&run->error, JOBS_USAGE,
+                              "show takes the id of an event, - or --job, and one of them only");
+    return of_job ? show_life(run) : show_card(run);
 }

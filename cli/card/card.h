@@ -51,6 +51,9 @@ JOBS_MUST_USE int card_json(FILE *out, const struct card *card, const struct car
 /* The event as one line of JSON, its own bytes but for characters that could change a terminal, which are escaped. */
 void card_raw(FILE *out, const struct jobs_event *event);
 
+/* JSON in which strings alone hold what is not ASCII, with such characters escaped. */
+void card_put_json(FILE *out, const char *json, size_t len);
+
 /* "2026-11-30 21:04:05 UTC" into out (32 bytes); returns out. */
 char *card_time(char out[32], int64_t seconds);
 

@@ -274,8 +274,9 @@ static void list_rules(struct pen *pen, const char *title, const struct jobs_rep
     pen->section_end(pen);
 }
 
-void card_draw(struct pen *pen, const struct card *card, const struct card_look *look)
+static void draw(struct pen *pen, const void *subject, const struct card_look *look)
 {
+    const struct card *card = subject;
     static const enum pen_tone tones[] = {TONE_GOOD, TONE_CAUTION, TONE_BAD, TONE_BAD, TONE_GOOD};
     pen->head(pen, card->handoff != NULL ? tones[jobs_handoff_disposition(card->handoff)] : TONE_PLAIN,
               card_headline(card), card_label(card));
@@ -293,4 +294,19 @@ void card_draw(struct pen *pen, const struct card *card, const struct card_look 
     if (look->reason)
         list_rules(pen, card->handoff != NULL ? "Left out" : "Why no card",
                    card->handoff != NULL ? &card->left_out : &card->broken, card->reason);
+}
+
+int card_terminal(FILE *out, const struct card *card, const struct card_look *look)
+{
+    return pen_terminal(out, draw, card, look);
+}
+
+int card_markdown(FILE *out, const struct card *card, const struct card_look *look)
+{
+    return pen_markdown(out, draw, card, look);
+}
+
+int card_html(FILE *out, const struct card *card, const struct card_look *look)
+{
+    return pen_html(out, draw, card, look);
 }

@@ -146,10 +146,10 @@ static void fact(struct pen *pen, const char *name, enum pen_fact kind, const ch
     fputs("</dd>\n", pen->out);
 }
 
-int card_html(FILE *out, const struct card *card, const struct card_look *look)
+int pen_html(FILE *out, pen_draw *draw, const void *subject, const struct card_look *look)
 {
     struct html whole = {.pen = {out, head, section, section_end, text, markdown, item, item_end, fact}};
-    card_draw(&whole.pen, card, look);
+    draw(&whole.pen, subject, look);
     fputs("</main>\n</body>\n</html>\n", out);
     return whole.failed ? JOBS_NO_MEMORY : JOBS_OK;
 }

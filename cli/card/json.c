@@ -10,7 +10,7 @@
 #include <utf8proc.h>
 
 /* JSON whose strings alone may hold what is not ASCII: a hazard becomes an escape of the same value. */
-static void put_json(FILE *out, const char *json, size_t len)
+void card_put_json(FILE *out, const char *json, size_t len)
 {
     for (size_t at = 0; at < len;) {
         utf8proc_int32_t c;
@@ -92,12 +92,12 @@ int card_json(FILE *out, const struct card *card, const struct card_look *look)
     json_decref(facts);
     if (text == NULL)
         return JOBS_NO_MEMORY;
-    put_json(out, text, strlen(text) - 1);
+    card_put_json(out, text, strlen(text) - 1);
     free(text);
     if (card->handoff != NULL) {
         const char *payload = jobs_handoff_canonical(card->handoff, &len);
         fputs(",\"payload\":", out);
-        put_json(out, payload, len);
+        card_put_json(out, payload, len);
     } else {
         const char *content = jobs_event_content(card->event, &len);
         fputs(",\"content\":", out);
@@ -111,6 +111,6 @@ void card_raw(FILE *out, const struct jobs_event *event)
 {
     size_t len;
     const char *json = jobs_event_json(event, &len);
-    put_json(out, json, len);
+    card_put_json(out, json, len);
     fputc('\n', out);
 }

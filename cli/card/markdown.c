@@ -120,9 +120,9 @@ static void fact(struct pen *pen, const char *name, enum pen_fact kind, const ch
     fputc('\n', pen->out);
 }
 
-int card_markdown(FILE *out, const struct card *card, const struct card_look *look)
+int pen_markdown(FILE *out, pen_draw *draw, const void *subject, const struct card_look *look)
 {
     struct markdown whole = {.pen = {out, head, section, section_end, text, markdown, item, item_end, fact}};
-    card_draw(&whole.pen, card, look);
+    draw(&whole.pen, subject, look);
     return whole.failed ? JOBS_NO_MEMORY : JOBS_OK;
 }

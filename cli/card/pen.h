@@ -1,6 +1,6 @@
 /* pen.h - what a card consists of, said once for all renderings.
  *
- * card_draw (draw.c) tells a pen, in reading order, what there is; the pen escapes and lays out. Strings named
+ * A pen_draw tells a pen, in reading order, what there is; the pen escapes and lays out. Strings named
  * `foreign` come from the event; all others are this program's own, ASCII without anything to escape.
  */
 #ifndef JOBS_CLI_PEN_H
@@ -27,7 +27,7 @@ enum pen_fact {
 struct pen {
     FILE *out;
     void (*head)(struct pen *pen, enum pen_tone tone, const char *headline, const char *label);
-    /* A titled part; note, when there is one, stands right under the title. */
+    /* A titled part; note stands right under the title. Only a part that begins with facts must have one. */
     void (*section)(struct pen *pen, enum pen_tone tone, const char *title, const char *note);
     void (*section_end)(struct pen *pen);
     void (*text)(struct pen *pen, const char *foreign);
@@ -39,6 +39,12 @@ struct pen {
     void (*fact)(struct pen *pen, const char *name, enum pen_fact kind, const char *value);
 };
 
-void card_draw(struct pen *pen, const struct card *card, const struct card_look *look);
+/* What is drawn: a card (draw.c), the life of a job (life.c). */
+typedef void pen_draw(struct pen *pen, const void *subject, const struct card_look *look);
+
+/* JOBS_OK or JOBS_NO_MEMORY. */
+JOBS_MUST_USE int pen_terminal(FILE *out, pen_draw *draw, const void *subject, const struct card_look *look);
+JOBS_MUST_USE int pen_markdown(FILE *out, pen_draw *draw, const void *subject, const struct card_look *look);
+JOBS_MUST_USE int pen_html(FILE *out, pen_draw *draw, const void *subject, const struct card_look *look);
 
 #endif

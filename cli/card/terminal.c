@@ -150,7 +150,7 @@ static void fact(struct pen *pen, const char *name, enum pen_fact kind, const ch
         wrap_pop(wrap);
 }
 
-int card_terminal(FILE *out, const struct card *card, const struct card_look *look)
+int pen_terminal(FILE *out, pen_draw *draw, const void *subject, const struct card_look *look)
 {
     struct terminal terminal = {
         .pen = {out, head, section, section_end, text, markdown, item, item_end, fact},
@@ -159,7 +159,7 @@ int card_terminal(FILE *out, const struct card *card, const struct card_look *lo
     terminal.wrap.width = look->width < CARD_WIDTH_MIN   ? CARD_WIDTH_MIN
                           : look->width > CARD_WIDTH_MAX ? CARD_WIDTH_MAX
                                                          : look->width;
-    card_draw(&terminal.pen, card, look);
+    draw(&terminal.pen, subject, look);
     bool failed = terminal.wrap.failed;
     wrap_free(&terminal.wrap);
     return failed ? JOBS_NO_MEMORY : JOBS_OK;

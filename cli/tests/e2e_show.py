@@ -185,7 +185,7 @@ class Fallback(Case):
         self.assertGreater(count, 20)
 
 
-class Relay(Case):
+class OnRelay(Case):
     def setUp(self):
         super().setUp()
         self.relay = subprocess.Popen([harness.RELAY, "--port", "0", "--dir", self.path("relay")],
@@ -197,13 +197,15 @@ class Relay(Case):
         done = run("handoff", "--key-file", self.path("key"), "--relay", self.url, "--channel", made["channel"],
                    "--job", job["event_id"], "--manifest", self.write("m", harness.manifest(jobRequest=None)),
                    "--state-dir", self.path("state"))
-        self.id = done.line["event_id"]
+        self.id, self.job, self.channel = done.line["event_id"], job["event_id"], made["channel"]
 
     def end(self):
         self.relay.terminate()
         self.relay.wait()
         self.relay.stdout.close()
 
+
+class Relay(OnRelay):
     def test_by_id_in_every_spelling(self):
         for spelling in (self.id, self.id.upper(), "nostr:" + self.note(self.id)):
             result = run("show", spelling, "--relay", self.url)
@@ -256,6 +258,61 @@ def bech32(prefix, data):
     checksum = polymod(expanded + values + [0] * 6) ^ 1
     values += [checksum >> 5 * (5 - i) & 31 for i in range(6)]
     return prefix + "1" + "".join(letters[value] for value in values)
+
+
+class Life(OnRelay):
+    def publish(self, *events):
+        lines = "".join(nostr.compact(one) + "\n" for one in events).encode()
+        result = run("replay", "-", "--relay", self.url, "--all", stdin=lines)
+        self.assertEqual(result.status, 0, result)
+
+    def of(self, kind, content, key=KEY, channel=None, after=1, **changes):
+        tags = [["h", channel or self.channel], ["e", self.job, "", "reply"]]
+        text = content if isinstance(content, str) else nostr.compact({**content, "jobRequest": self.job, **changes})
+        return key.sign(kind, tags, text, self.start + after)
+
+    def setUp(self):
+        super().setUp()
+        card = run("show", self.id, "--relay", self.url).line
+        self.start = card["created_at"]
+
+    def test_all_of_it_in_order(self):
+        other = nostr.Key((5).to_bytes(32, "big"))
+        second = self.of(43004, payload(supersedes=self.id), after=4)
+        foreign = self.of(43004, payload(supersedes=second["id"]), key=other, after=5)
+        self.publish(foreign, self.of(43003, "half way", after=2), second, self.of(43002, "on it", after=1),
+                     self.of(43006, "and an error", after=7), self.of(43005, "never mind", after=6),
+                     self.of(43003, "elsewhere", channel="00000000-0000-4000-8000-000000000000"))
+        result = run("show", "--job", self.job, "--relay", self.url)
+        self.assertEqual(result.status, 0, result)
+        life = result.line
+        self.assertEqual([event["kind"] for event in life["events"]],
+                         [43001, 43004, 43002, 43003, 43004, 43004, 43005, 43006])
+        self.assertEqual((life["job"], life["request"], life["headline"], life["elsewhere"]),
+                         (self.job, True, "Several results stand", 1))
+        replaced = {event["event_id"]: event["superseded_by"] for event in life["events"] if event["kind"] == 43004}
+        self.assertEqual(replaced, {self.id: second["id"], second["id"]: None, foreign["id"]: None})
+        for form, word in (("terminal", "● Life of a job"), ("markdown", "# Life of a job"), ("html", "<h1>Life of a job")):
+            shown = run("show", "--job", self.job, "--relay", self.url, "--format", form).out.decode()
+            self.assertIn(word, shown)
+            self.assertIn("half way", shown)
+            self.assertIn("replaced by", shown)
+            self.assertIn("Its request, and what names it.", shown)
+        raw = run("show", "--job", self.job, "--relay", self.url, "--format", "raw").lines
+        self.assertEqual([event["id"] for event in raw], [event["event_id"] for event in life["events"]])
+
+    def test_a_part_that_is_missing(self):
+        self.job = "77" * 32
+        self.publish(self.of(43003, "still at it"))
+        life = run("show", "--job", self.job, "--relay", self.url).line
+        self.assertEqual((life["request"], life["headline"], len(life["events"])), (False, "Job progress", 1))
+        shown = run("show", "--job", self.job, "--relay", self.url, "--format", "terminal").out.decode()
+        self.assertIn("No relay had the request itself.", shown)
+        self.assert_failure(run("show", "--job", "66" * 32, "--relay", self.url), 1, "not_found")
+
+    def test_one_thing_at_a_time(self):
+        self.assert_failure(run("show"), 1, "user_error", "--job")
+        self.assert_failure(run("show", self.id, "--job", self.job), 1, "user_error", "one of them")
 
 
 class Terminal(Case):
