@@ -75,10 +75,11 @@ json_t *feed_line_json(const struct feed_line *line)
 {
     char headline[1024];
     escape_line(headline, sizeof headline, line->headline, strlen(line->headline));
-    return json_pack("{s:s, s:I, s:s, s:s, s:s, s:o, s:o, s:b}", "event_id", line->id, "created_at",
-                     (json_int_t)line->created_at, "author", line->author, "channel", line->channel, "job", line->job,
-                     "disposition", line->disposition != NULL ? json_string(line->disposition) : json_null(),
-                     "headline", print_string(headline), "card", line->card);
+    return json_pack("{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:b}", "event_id", line->id, "created_at",
+                     (json_int_t)line->created_at, "author", line->author, "channel", line->channel, "job",
+                     line->job[0] != '\0' ? json_string(line->job) : json_null(), "disposition",
+                     line->disposition != NULL ? json_string(line->disposition) : json_null(), "headline",
+                     print_string(headline), "card", line->card);
 }
 
 static size_t terminal_width(void)

@@ -7,13 +7,16 @@
 #include <jansson.h>
 
 struct feed_line {
-    char id[65], author[65], job[65], channel[37];
+    char id[65], author[65];
+    char job[65]; /* "" when it names none, or more than one */
+    char channel[37];
     int64_t created_at;
     bool card;               /* structured: the rest is set, else it is the fallback's first words */
     const char *disposition; /* static; NULL of a fallback */
     char *headline;          /* "Job completed: …"; foreign text, not yet escaped */
     char digest[65];         /* of a card: equal payloads have equal ones */
     char supersedes[65];     /* "" when none */
+    bool gone;               /* another line stands for it; see feed_fold.h */
 };
 
 /* Reads a verified event. JOBS_OK or JOBS_NO_MEMORY; wiped by the caller in any case. */

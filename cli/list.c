@@ -1,12 +1,9 @@
-/* list.c - `jobs list`: the handoffs of a channel, newest last.
- *
- * What another one supersedes is left out, and of equal ones by one author for one job the newest stands for all. Both
- * count only within one author, channel and job: nobody can take away what another said.
- */
+/* list.c - `jobs list`: the handoffs of a channel that stand, newest last. */
 #include "client.h"
-#include "feed_line.h"
+#include "feed_fold.h"
 #include "feed_query.h"
 #include "print.h"
+#include "progress.h"
 #include "signals.h"
 
 #include <stdio.h>
@@ -16,10 +13,19 @@
 
 struct listing {
     struct feed_query query;
-    struct feed_line *lines;
-    size_t count, capacity, folded;
+    struct feed_line *lines; /* all that were read: an older one may be taken back by any of them */
+    size_t count, capacity;
+    size_t matching;  /* of them: those that would be shown if none were folded */
+    size_t enough_at; /* so many must match before it is worth while to fold again */
+    size_t folded;
     int failed;
 };
+
+static bool matches(const struct listing *listing, const struct feed_line *line)
+{
+    const char *wanted = listing->query.disposition;
+    return wanted == NULL || (line->card && strcmp(line->disposition, wanted) == 0);
+}
 
 static int take(void *context, const struct jobs_event *event)
 {
@@ -38,95 +44,63 @@ static int take(void *context, const struct jobs_event *event)
     listing->failed = feed_line_read(line, event);
     if (listing->failed != JOBS_OK)
         return -1;
-    const char *wanted = listing->query.disposition;
-    return wanted == NULL || (line->card && strcmp(line->disposition, wanted) == 0);
+    listing->matching += matches(listing, line);
+    return 0;
 }
 
-static int by_time(const void *left, const void *right)
+/* Enough when so many as are wanted stand and are newer than `oldest`: a second that a page cut in two is read whole.
+ */
+static bool more(void *context, int64_t oldest)
 {
-    const struct feed_line *a = left, *b = right;
-    if (a->created_at != b->created_at)
-        return a->created_at < b->created_at ? -1 : 1;
-    return -strcmp(a->id, b->id); /* NIP-01: of one second the lowest id is the newest */
+    struct listing *listing = context;
+    size_t limit = listing->query.query.limit, shown = 0;
+    if (limit == 0 || listing->matching < limit || listing->matching < listing->enough_at)
+        return true;
+    if (feed_fold(listing->lines, listing->count) != JOBS_OK)
+        return true; /* whatever it is, the end will say so */
+    for (size_t i = 0; i < listing->count; i++) {
+        const struct feed_line *line = &listing->lines[i];
+        shown += !line->gone && matches(listing, line) && line->created_at > oldest;
+    }
+    if (shown >= limit)
+        return false;
+    listing->enough_at = listing->matching + (limit - shown);
+    return true;
 }
 
-static int by_subject(const struct feed_line *a, const struct feed_line *b)
-{
-    int order = strcmp(a->author, b->author);
-    order = order != 0 ? order : strcmp(a->channel, b->channel);
-    return order != 0 ? order : strcmp(a->job, b->job);
-}
-
-/* Equal payloads of one subject side by side, the newest last. */
-static int by_payload(const void *left, const void *right)
-{
-    const struct feed_line *a = left, *b = right;
-    int order = by_subject(a, b);
-    order = order != 0 ? order : strcmp(a->digest, b->digest);
-    return order != 0 ? order : by_time(a, b);
-}
-
-static int by_superseded(const void *left, const void *right)
-{
-    const struct feed_line *const *a = left, *const *b = right;
-    int order = by_subject(*a, *b);
-    return order != 0 ? order : strcmp((*a)->supersedes, (*b)->supersedes);
-}
-
-static bool is_superseded(const struct feed_line *const *superseding, size_t count, const struct feed_line *line)
-{
-    struct feed_line wanted = *line;
-    const struct feed_line *key = &wanted;
-    memcpy(wanted.supersedes, line->id, sizeof wanted.supersedes);
-    return bsearch(&key, superseding, count, sizeof *superseding, by_superseded) != NULL;
-}
-
+/* Leaves the lines that are shown, oldest first. */
 static void fold(struct listing *listing)
 {
     struct feed_line *lines = listing->lines;
-    size_t count = listing->count, superseding_count = 0, kept = 0;
-    const struct feed_line **superseding = calloc(count + 1, sizeof *superseding);
-    bool *gone = calloc(count + 1, sizeof *gone);
-    if (superseding == NULL || gone == NULL) {
-        listing->failed = JOBS_NO_MEMORY;
-        goto out;
-    }
-    qsort(lines, count, sizeof *lines, by_payload);
-    for (size_t i = 0; i < count; i++)
-        if (lines[i].supersedes[0] != '\0')
-            superseding[superseding_count++] = &lines[i];
-    qsort(superseding, superseding_count, sizeof *superseding, by_superseded);
-    for (size_t i = 0; i < count; i++) {
-        bool newer_equal = lines[i].card && i + 1 < count && by_subject(&lines[i], &lines[i + 1]) == 0 &&
-                           strcmp(lines[i].digest, lines[i + 1].digest) == 0;
-        gone[i] = newer_equal || is_superseded(superseding, superseding_count, &lines[i]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const char *wanted = listing->query.disposition;
-        bool other = wanted != NULL && (!lines[i].card || strcmp(lines[i].disposition, wanted) != 0);
-        listing->folded += gone[i];
-        if (gone[i] || other)
+    size_t kept = 0;
+    listing->failed = feed_fold(lines, listing->count);
+    if (listing->failed != JOBS_OK)
+        return;
+    for (size_t i = 0; i < listing->count; i++) {
+        listing->folded += lines[i].gone;
+        if (lines[i].gone || !matches(listing, &lines[i]))
             feed_line_wipe(&lines[i]);
         else
             lines[kept++] = lines[i];
     }
     listing->count = kept;
-    qsort(lines, kept, sizeof *lines, by_time);
-out:
-    free(superseding);
-    free(gone);
+    if (kept > 0)
+        qsort(lines, kept, sizeof *lines, feed_by_time);
 }
 
 /* What was left out, and which relays did not give everything, is said where it disturbs no data. */
-static void tell_counts(struct run *run, const struct listing *listing, const struct jobs_read_counts *counts)
+static void tell_counts(struct run *run, const struct listing *listing, size_t listed,
+                        const struct jobs_read_counts *counts)
 {
     if (print_is_for_person(run, STDERR_FILENO)) {
         char text[256];
-        snprintf(text, sizeof text, "%zu folded, %zu foreign left out", listing->folded, counts->foreign);
-        if (listing->folded + counts->foreign > 0)
+        snprintf(text, sizeof text, "%zu folded, %zu foreign and %zu malformed left out", listing->folded,
+                 counts->foreign, counts->malformed);
+        if (listing->folded + counts->foreign + counts->malformed > 0)
             print_note(run, text);
         for (size_t i = 0; i < counts->fault_count; i++) {
-            snprintf(text, sizeof text, "not all from %.120s", counts->faults[i].url);
+            snprintf(text, sizeof text, "not all from %.120s: %.120s", counts->faults[i].url,
+                     counts->faults[i].message);
             print_note(run, text);
         }
         return;
@@ -136,13 +110,14 @@ static void tell_counts(struct run *run, const struct listing *listing, const st
         json_array_append_new(faults, json_pack("{s:o, s:s, s:o}", "url", print_string(counts->faults[i].url), "error",
                                                 jobs_code_category((int)counts->faults[i].code), "message",
                                                 print_string(counts->faults[i].message)));
-    if (listing->folded + counts->foreign + counts->fault_count == 0) {
+    if (listing->folded + counts->foreign + counts->malformed + counts->fault_count == 0) {
         json_decref(faults);
         return;
     }
-    int ignored = print_line_to(STDERR_FILENO, json_pack("{s:I, s:I, s:I, s:o}", "listed", (json_int_t)listing->count,
-                                                         "folded", (json_int_t)listing->folded, "foreign",
-                                                         (json_int_t)counts->foreign, "incomplete", faults));
+    int ignored =
+        print_line_to(STDERR_FILENO, json_pack("{s:I, s:I, s:I, s:I, s:o}", "listed", (json_int_t)listed, "folded",
+                                               (json_int_t)listing->folded, "foreign", (json_int_t)counts->foreign,
+                                               "malformed", (json_int_t)counts->malformed, "incomplete", faults));
     (void)ignored;
 }
 
@@ -157,18 +132,26 @@ int command_list(struct run *run)
     if (code == JOBS_OK)
         code = feed_query_open(&listing.query, run);
     listing.query.query.limit = limit;
+    listing.query.query.more = more;
     signals_hold();
     if (code == JOBS_OK)
         code = jobs_read_list(&listing.query.query, &client.options, take, &listing, &counts, &run->error);
-    if (code == JOBS_OK && listing.failed == JOBS_OK)
+    if (listing.failed == JOBS_OK)
         fold(&listing);
-    if (code == JOBS_OK && listing.failed != JOBS_OK)
+    if (listing.failed != JOBS_OK)
         code = jobs_error_set(&run->error, listing.failed, "out of memory");
+    /* When it ended early, what was read is shown nevertheless, and the exit status says that it is not all. */
     size_t first = limit > 0 && listing.count > limit ? listing.count - limit : 0;
-    for (size_t i = first; i < listing.count && code == JOBS_OK; i++)
-        code = feed_line_print(run, &listing.lines[i]);
+    progress_erase();
+    for (size_t i = first; i < listing.count && (code == JOBS_OK || listing.failed == JOBS_OK); i++) {
+        int printed = feed_line_print(run, &listing.lines[i]);
+        if (printed != JOBS_OK) {
+            code = printed;
+            break;
+        }
+    }
     if (code == JOBS_OK)
-        tell_counts(run, &listing, &counts);
+        tell_counts(run, &listing, listing.count - first, &counts);
 
     for (size_t i = 0; i < listing.count; i++)
         feed_line_wipe(&listing.lines[i]);

@@ -1,47 +1,101 @@
 /* watch.c - `jobs watch`: handoffs as they come. With --first it is what an orchestrator waits with: it ends with the
- * first card for one job, be it stored already or new. */
+ * card for one job that stands, be it stored already or new. */
 #include "client.h"
-#include "feed_line.h"
+#include "feed_fold.h"
 #include "feed_query.h"
 #include "print.h"
+#include "progress.h"
 #include "signals.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+struct candidate {
+    struct feed_line line;
+    json_t *handoff; /* the payload */
+};
 
 struct watching {
     struct run *run;
     struct feed_query query;
     bool first;
+    struct candidate *candidates; /* with --first: the cards that have come, until it rests */
+    size_t count;
     int code;
 };
 
-/* The line of the feed, and with --first the payload itself: one object has all that is decided on. */
-static int print_first(struct run *run, const struct feed_line *line, const struct jobs_event *event)
+static bool matches(const struct watching *watching, const struct feed_line *line)
+{
+    const char *wanted = watching->query.disposition;
+    return (!watching->first || line->card) &&
+           (wanted == NULL || (line->card && strcmp(line->disposition, wanted) == 0));
+}
+
+static int keep(struct watching *watching, struct feed_line *line, const struct jobs_event *event)
 {
     size_t len;
     const char *content = jobs_event_content(event, &len);
-    json_t *object = feed_line_json(line);
-    json_object_set_new(object, "handoff", json_loadb(content, len, 0, NULL));
+    struct candidate *more = realloc(watching->candidates, (watching->count + 1) * sizeof *more);
+    if (more == NULL)
+        return JOBS_NO_MEMORY;
+    watching->candidates = more;
+    more[watching->count++] = (struct candidate){*line, json_loadb(content, len, JSON_ALLOW_NUL, NULL)};
+    memset(line, 0, sizeof *line); /* it has a new owner */
+    return more[watching->count - 1].handoff == NULL ? JOBS_NO_MEMORY : JOBS_OK;
+}
+
+/* Of what has come the newest that stands, or NULL. */
+static int choose(struct candidate **out, struct watching *watching)
+{
+    struct feed_line *lines = calloc(watching->count + 1, sizeof *lines);
+    const struct feed_line *best = NULL;
+    *out = NULL;
+    if (lines == NULL)
+        return JOBS_NO_MEMORY;
+    for (size_t i = 0; i < watching->count; i++)
+        lines[i] = watching->candidates[i].line;
+    int code = feed_fold(lines, watching->count);
+    for (size_t i = 0; i < watching->count && code == JOBS_OK; i++)
+        if (!lines[i].gone && matches(watching, &lines[i]) && (best == NULL || feed_by_time(best, &lines[i]) < 0))
+            best = &lines[i];
+    for (size_t i = 0; i < watching->count && best != NULL; i++)
+        if (strcmp(watching->candidates[i].line.id, best->id) == 0)
+            *out = &watching->candidates[i];
+    free(lines);
+    return code;
+}
+
+/* The line of the feed, and the payload itself: one object has all that is decided on. */
+static int print_chosen(struct run *run, const struct candidate *chosen)
+{
+    json_t *object = feed_line_json(&chosen->line);
+    json_object_set(object, "handoff", chosen->handoff);
+    progress_erase();
     return print_line(run, object);
 }
 
 static int take(void *context, const struct jobs_event *event)
 {
     struct watching *watching = context;
-    struct feed_line line;
-    const char *wanted = watching->query.disposition;
-    bool done = false;
+    struct feed_line line = {0};
+    struct candidate *chosen = NULL;
+    if (event == NULL) { /* it rests */
+        if (watching->count > 0)
+            watching->code = choose(&chosen, watching);
+        if (chosen != NULL)
+            watching->code = print_chosen(watching->run, chosen);
+        return chosen != NULL || watching->code != JOBS_OK ? -1 : 0;
+    }
     watching->code = feed_line_read(&line, event);
-    bool shown = watching->code == JOBS_OK && (!watching->first || line.card) &&
-                 (wanted == NULL || (line.card && strcmp(line.disposition, wanted) == 0));
-    if (shown) {
-        watching->code =
-            watching->first ? print_first(watching->run, &line, event) : feed_line_print(watching->run, &line);
-        done = watching->first;
+    if (watching->code == JOBS_OK && watching->first && line.card)
+        watching->code = keep(watching, &line, event);
+    else if (watching->code == JOBS_OK && matches(watching, &line)) {
+        progress_erase();
+        watching->code = feed_line_print(watching->run, &line);
     }
     feed_line_wipe(&line);
-    return done || watching->code != JOBS_OK ? -1 : 0;
+    return watching->code != JOBS_OK ? -1 : 0;
 }
 
 static int check_options(struct run *run)
@@ -71,16 +125,23 @@ int command_watch(struct run *run)
     if (code == JOBS_OK)
         code = feed_query_open(&watching.query, run);
     /* A feed begins now; a result that is waited for may be there already. */
-    if (!watching.first && watching.query.query.since == 0)
+    if (!watching.first && !options_has(&run->options, OPT_SINCE)) {
         watching.query.query.since = (int64_t)time(NULL);
+        watching.query.query.from_now = true;
+    }
     signals_hold();
     if (code == JOBS_OK)
         code = jobs_read_watch(&watching.query.query, &client.options, wait, take, &watching, &counts, &run->error);
     if (code == JOBS_OK && watching.code != JOBS_OK)
         code = watching.code;
-    if (code == JOBS_OK && signals_stop != 0)
-        code = jobs_error_set(&run->error, JOBS_UNREACHABLE, "stopped");
+    if (watching.code == JOBS_NO_MEMORY)
+        jobs_error_set(&run->error, JOBS_NO_MEMORY, "out of memory");
 
+    for (size_t i = 0; i < watching.count; i++) {
+        feed_line_wipe(&watching.candidates[i].line);
+        json_decref(watching.candidates[i].handoff);
+    }
+    free(watching.candidates);
     jobs_read_counts_wipe(&counts);
     feed_query_free(&watching.query);
     client_free(&client);

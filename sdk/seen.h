@@ -9,14 +9,22 @@
 struct jobs__seen {
     struct jobs__seen_id *slots;
     size_t count, capacity; /* capacity is a power of two */
+    int64_t horizon;        /* whatever is not newer counts as seen; set to -1 at first: nothing */
 };
 
-/* Adds; true when it was there before, false when it is new or memory ran out. hex is 64 lower-case digits. */
-bool jobs__seen_add(struct jobs__seen *seen, const char *hex, int64_t created_at);
+enum jobs__seen_what {
+    JOBS__SEEN_NEW,
+    JOBS__SEEN_BEFORE,
+    JOBS__SEEN_NO_MEMORY
+};
+
+/* Adds. hex is 64 lower-case digits. */
+enum jobs__seen_what jobs__seen_add(struct jobs__seen *seen, const char *hex, int64_t created_at);
 /* Whether it is there; its time goes to *created_at. */
 bool jobs__seen_find(const struct jobs__seen *seen, const char *hex, int64_t *created_at);
-/* Forgets what is older. */
-void jobs__seen_forget(struct jobs__seen *seen, int64_t older_than);
+/* Forgets the older half, and raises the horizon so that none of it can come back. Returns false when memory ran out:
+ * then nothing was forgotten. */
+bool jobs__seen_halve(struct jobs__seen *seen);
 void jobs__seen_free(struct jobs__seen *seen);
 
 #endif

@@ -24,13 +24,20 @@ struct jobs_query {
     const uint32_t *kinds;
     size_t kind_count;    /* at least one */
     int64_t since, until; /* seconds, both inclusive; 0: open */
-    size_t limit;         /* of jobs_read_list: a relay that gave this many newest ones has given enough; 0: all */
+    size_t limit;         /* of jobs_read_list: so many newest ones are wanted, as `more` says; 0: all */
+    /* Of jobs_read_list, NULL: never enough. A relay has given all it has from `oldest` on: is something older needed
+     * still? Asked again when other relays have given more. */
+    bool (*more)(void *context, int64_t oldest);
+    /* Of jobs_read_watch: what was stored before, and is older than `since`, is not handed out, but what comes
+     * afterwards is, however old it says it is: a publisher's clock may be behind. Else `since` is kept to. */
+    bool from_now;
 };
 
 /* What came of it beside the events. */
 struct jobs_read_counts {
-    size_t events;  /* handed out */
-    size_t foreign; /* forged, malformed, or not what was asked for: left out */
+    size_t events;    /* handed out */
+    size_t foreign;   /* not what was asked for: left out */
+    size_t malformed; /* no event, or its id or signature does not hold: left out */
     struct jobs_relay_fault {
         char *url;
         enum jobs_code code;
@@ -40,17 +47,20 @@ struct jobs_read_counts {
 };
 JOBS_PUBLIC void jobs_read_counts_wipe(struct jobs_read_counts *counts);
 
-/* All stored events of the query, roughly newest first, each as soon as it was checked. visit returns 1 for one that
- * counts towards the query's limit, 0 for one that does not, a number below 0 when it has enough. Returns JOBS_OK when
- * at least one relay gave all it has (counts names the others), or visit had enough; else the worst of the relays'
- * faults. */
+/* All stored events of the query, roughly newest first, each as soon as it was checked. visit returns a number below 0
+ * when it has enough. Each relay's whole answer takes at most options->timeout. Returns JOBS_OK when at least one relay
+ * gave all it has (or all that is needed; counts names the others), or visit had enough; JOBS_UNREACHABLE with the
+ * error's message "stopped" when options->stop was set before; else the worst of the relays' faults. What was handed
+ * out is true in any case, but not all. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_read_list(const struct jobs_query *query, const struct jobs_client_options *options,
                                              int (*visit)(void *context, const struct jobs_event *event), void *context,
                                              struct jobs_read_counts *counts, struct jobs_error *error);
 
-/* The same, and whatever comes afterwards, for `wait` seconds (0: for ever). Dropped connections are made again, with
- * an overlap, until then. Returns JOBS_OK when visit had enough or options->stop was set; JOBS_UNREACHABLE when the
- * time was up; JOBS_DENIED or JOBS_REFUSED when no relay lets us read. */
+/* The same, and whatever comes afterwards, for `wait` seconds (0: for ever). A relay that has answered once is dialled
+ * again whenever its connection drops, with an overlap, until then; one that never does, for options->timeout (with
+ * `wait`, until then). What is stored is handed out oldest first a page, and visit is called with NULL when all that has
+ * come so far was handed out. Returns JOBS_OK when visit had enough; JOBS_UNREACHABLE when the time was up, or
+ * options->stop was set; JOBS_DENIED, JOBS_REFUSED or JOBS_UNREACHABLE when no relay lets us read. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_read_watch(const struct jobs_query *query, const struct jobs_client_options *options,
                                               int wait, int (*visit)(void *context, const struct jobs_event *event),
                                               void *context, struct jobs_read_counts *counts, struct jobs_error *error);

@@ -1,0 +1,90 @@
+/* feed_pages.c - see feed_pages.h. */
+#include "feed_pages.h"
+
+void jobs__pages_start(struct jobs__pages *pages, int64_t floor, int64_t until, unsigned size)
+{
+    *pages = (struct jobs__pages){.floor = floor, .until = until, .first_size = size, .size = size};
+}
+
+void jobs__pages_ask(struct jobs__pages *pages)
+{
+    pages->taken = pages->fresh = pages->outside = 0;
+    pages->oldest = INT64_MAX;
+}
+
+void jobs__pages_take(struct jobs__pages *pages, int64_t created_at, bool fresh)
+{
+    if (created_at < pages->floor || (pages->until > 0 && created_at > pages->until)) {
+        pages->outside++;
+        return;
+    }
+    pages->taken++;
+    pages->fresh += fresh;
+    if (created_at < pages->oldest)
+        pages->oldest = created_at;
+}
+
+/* On to that second; false when there is nothing left to ask for. */
+static bool go_on(struct jobs__pages *pages, int64_t until)
+{
+    if (pages->resume > 0 && until < pages->upper) {
+        until = pages->resume < until ? pages->resume : until;
+        pages->resume = pages->upper = 0;
+    }
+    pages->until = until;
+    return until > 0 && until >= pages->floor;
+}
+
+/* The second that was asked for again gave nothing new: it is whole, or cannot be had whole. */
+static bool leave_second(struct jobs__pages *pages, bool whole)
+{
+    int64_t second = pages->oldest;
+    pages->cut = pages->cut || !whole;
+    pages->doubted = whole ? second : 0;
+    pages->size = pages->first_size;
+    return go_on(pages, second - 1);
+}
+
+bool jobs__pages_end(struct jobs__pages *pages)
+{
+    if (pages->taken == 0) {
+        pages->cut = pages->cut || pages->outside > 0;
+        if (pages->resume > 0)
+            return go_on(pages, pages->upper - 1);
+        return false;
+    }
+    /* A page that was not full and held one second alone left out what was older: so it may have cut the second. */
+    pages->cut = pages->cut || pages->doubted != 0;
+    pages->doubted = 0;
+    if (pages->until == 0 || pages->oldest < pages->until) {
+        pages->size = pages->first_size;
+        return go_on(pages, pages->oldest);
+    }
+    if (pages->fresh > 0)
+        return true; /* the same second once more: it may show yet others */
+    if (pages->taken < pages->size)
+        return leave_second(pages, true);
+    if (pages->size == JOBS__PAGE_MAX)
+        return leave_second(pages, false);
+    pages->size = pages->size * 2 < JOBS__PAGE_MAX ? pages->size * 2 : JOBS__PAGE_MAX;
+    return true;
+}
+
+bool jobs__pages_shrink(struct jobs__pages *pages)
+{
+    if (pages->size == pages->first_size)
+        return false;
+    pages->oldest = pages->until;
+    return leave_second(pages, false);
+}
+
+void jobs__pages_interrupt(struct jobs__pages *pages, int64_t known)
+{
+    if (pages->resume == 0 && pages->until > 0 && known > pages->until) {
+        pages->resume = pages->until;
+        pages->upper = known > 1 ? known : 1;
+    }
+    pages->until = 0;
+    pages->size = pages->first_size;
+    pages->doubted = 0;
+}
