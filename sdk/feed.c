@@ -179,6 +179,7 @@ static void begin_talk(struct jobs__feed *f, int64_t now)
     f->to_close[0] = f->live.name[0] = f->page.name[0] = '\0';
     f->live.state = f->page.state = SUBSCRIPTION_NONE;
     f->junk = 0;
+    f->restricted_since = 0;
     if (f->auth.demanded && f->options.sign_auth != NULL)
         (void)jobs__auth_demand(&f->auth, now); /* it will want it again: waits for its challenge */
     if (f->options.live)
@@ -457,6 +458,7 @@ static void take_eose(struct jobs__feed *f, struct subscription *s, int64_t now)
         return;
     }
     f->answered = true;
+    f->restricted_since = 0;
     s->state = SUBSCRIPTION_OPEN;
     begin_pages(f, now);
 }

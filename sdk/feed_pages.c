@@ -47,15 +47,24 @@ static bool leave_second(struct jobs__pages *pages, bool whole)
 
 bool jobs__pages_end(struct jobs__pages *pages)
 {
-    if (pages->taken == 0) {
+    if (pages->taken == 0 && !pages->checking) {
         pages->cut = pages->cut || pages->outside > 0;
-        if (pages->resume > 0)
-            return go_on(pages, pages->upper - 1);
-        return false;
+        return pages->resume > 0 && go_on(pages, pages->upper - 1);
     }
-    /* A page that was not full and held one second alone left out what was older: so it may have cut the second. */
-    pages->cut = pages->cut || pages->doubted != 0;
-    pages->doubted = 0;
+    if (pages->doubted != 0 && !pages->checking) {
+        pages->checking = true;
+        pages->until = pages->doubted;
+        return true;
+    }
+    if (pages->checking) {
+        int64_t second = pages->doubted;
+        pages->checking = false;
+        pages->doubted = 0;
+        /* A page that is not full and holds one second alone, though there is older: the second may be cut, too. */
+        pages->cut = pages->cut || pages->oldest >= second;
+        if (pages->oldest >= second)
+            return go_on(pages, second - 1);
+    }
     if (pages->until == 0 || pages->oldest < pages->until) {
         pages->size = pages->first_size;
         return go_on(pages, pages->oldest);
@@ -87,4 +96,5 @@ void jobs__pages_interrupt(struct jobs__pages *pages, int64_t known)
     pages->until = 0;
     pages->size = pages->first_size;
     pages->doubted = 0;
+    pages->checking = false;
 }

@@ -20,6 +20,7 @@ struct jobs__pages {
     /* Two stretches, after an interruption: from now down to `upper`, then on from `resume`. 0: one stretch. */
     int64_t upper, resume;
     int64_t doubted; /* a second that is whole if nothing older follows; 0: none */
+    bool checking;   /* something does: the second once more, for it may have come only now */
     /* the page that is out */
     size_t taken, fresh, outside;
     int64_t oldest;

@@ -91,10 +91,8 @@ static void a_cap_below_what_is_asked(void **state)
     was_given(3);
 }
 
-/* … and here one does: what it holds back cannot be had, and that is said. */
-static void a_cap_that_cuts_a_second(void **state)
+static void crowded_second(void)
 {
-    (void)state;
     begin(LISTS);
     connects();
     asks_page(0, 0, 4);
@@ -108,6 +106,20 @@ static void a_cap_that_cuts_a_second(void **state)
     asks_page(0, T - 2, 4);
     gives(4, T - 9);
     says_eose();
+    asks_page(0, T - 1, 4); /* why did it not show that one before? */
+    gives(1, T - 1);
+    gives(2, T - 1);
+}
+
+/* … and here one does: what it holds back cannot be had, and that is said. */
+static void a_cap_that_cuts_a_second(void **state)
+{
+    (void)state;
+    crowded_second();
+    says_eose();
+    asks_page(0, T - 2, 4);
+    gives(4, T - 9);
+    says_eose();
     asks_page(0, T - 9, 4);
     gives(4, T - 9);
     says_eose();
@@ -115,6 +127,21 @@ static void a_cap_that_cuts_a_second(void **state)
     says_eose();
     fails(JOBS_REFUSED, "holds events back");
     was_given(3);
+}
+
+/* It came between two pages. */
+static void an_old_event_that_comes_late(void **state)
+{
+    (void)state;
+    crowded_second();
+    gives(4, T - 9);
+    says_eose();
+    asks_page(0, T - 9, 4);
+    gives(4, T - 9);
+    says_eose();
+    asks_page(0, T - 10, 4);
+    says_eose();
+    is_complete();
 }
 
 static void a_larger_page_is_refused(void **state)
@@ -784,6 +811,7 @@ int main(void)
         TEST(a_second_that_holds_more_than_a_page),
         TEST(a_cap_below_what_is_asked),
         TEST(a_cap_that_cuts_a_second),
+        TEST(an_old_event_that_comes_late),
         TEST(a_larger_page_is_refused),
         TEST(a_relay_that_does_not_heed_until),
         TEST(since_and_until),
