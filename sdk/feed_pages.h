@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOBS__PAGE_MAX 5000U /* events asked for at once, for a second that holds very many */
+#define JOBS__PAGE_MAX (1U << 19) /* events asked for at once, for a second that holds very many */
 
 struct jobs__pages {
     int64_t floor; /* how far back, inclusive; 0: to the beginning */
