@@ -100,7 +100,8 @@ static void dial_failed(struct jobs__doctor *d, const struct jobs__closed *close
         note_ok(d, JOBS_CHECK_REACH, "connected");
     if (at > JOBS_CHECK_TLS && strncmp(d->found->url, "wss:", 4) == 0)
         note_ok(d, JOBS_CHECK_TLS, "it proves to be the host");
-    note_failure(d, at, denied ? JOBS_DENIED : JOBS_UNREACHABLE, "%.*s", (int)closed->len,
+    note_failure(d, at, denied ? JOBS_DENIED : JOBS_UNREACHABLE, "%s%.*s",
+                 closed->ending == JOBS__END_HTTP ? "refused with " : "", (int)closed->len,
                  closed->len > 0 ? closed->text : "");
     note_clock(d, closed->has_date, closed->skew);
     /* what answers with HTTP may have something to say for itself */

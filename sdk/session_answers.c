@@ -100,8 +100,14 @@ static void event_refused(struct jobs__session *s, int64_t now, const struct job
         break;
     case JOBS__ANSWER_THROTTLED:
     case JOBS__ANSWER_ERROR:
-        if (jobs__session_retry_at(s, now, frame->text, frame->text_len, &at))
+        if (!jobs__session_retry_at(s, now, frame->text, frame->text_len, &at))
+            return;
+        if (answer == JOBS__ANSWER_ERROR && s->result.attempts > 1) { /* it may have been kept in spite of an error */
+            jobs__session_query_begin(s, now, ASK_RESEND);
+            s->query.at = at;
+        } else {
             jobs__session_send_at(s, at);
+        }
         return;
     case JOBS__ANSWER_KIND:
     case JOBS__ANSWER_FINAL:

@@ -130,8 +130,11 @@ static void describe(struct jobs__session *s, const struct jobs__closed *closed)
         snprintf(number, sizeof number, " %d", closed->status);
     else if (closed->ending == JOBS__END_CLOSED && closed->code != 0)
         snprintf(number, sizeof number, " (%d)", closed->code);
-    char words[JOBS_RELAY_MESSAGE_MAX + 1];
+    char words[JOBS_RELAY_MESSAGE_MAX + 1], status[40];
     jobs__session_say(words, closed->len > 0 ? closed->text : "", closed->len);
+    snprintf(status, sizeof status, "HTTP%s", number);
+    if (closed->ending == JOBS__END_HTTP && strcmp(words, status) == 0) /* once is enough */
+        words[0] = '\0';
     bool moved = closed->ending == JOBS__END_HTTP && jobs__answer_http(closed->status) == JOBS__HTTP_REDIRECT;
     char line[2 * sizeof words];
     int len = snprintf(line, sizeof line, "%s%s%s%s%s", endings[closed->ending].words, number,

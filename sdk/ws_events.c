@@ -85,9 +85,9 @@ static void refused(struct jobs__wire *wire, struct lws *lws, int status)
         lws_hdr_copy(lws, location, sizeof(location), WSI_TOKEN_HTTP_LOCATION);
     forget(wire, lws);
     if (*location != '\0')
-        jobs__wire_end(wire, JOBS__END_HTTP, "HTTP %d to %s; redirects are not followed", status, location);
+        jobs__wire_end(wire, JOBS__END_HTTP, "HTTP %d to %s", status, location);
     else
-        jobs__wire_end(wire, JOBS__END_HTTP, "the upgrade was answered with HTTP %d", status);
+        jobs__wire_end(wire, JOBS__END_HTTP, "HTTP %d", status);
     wire->closed.status = status;
     wire->closed.retry_after = retry_after;
     wire->closed.has_date = has_date;

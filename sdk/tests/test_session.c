@@ -420,6 +420,26 @@ static void errors_are_tried_again(void **state)
     }
 }
 
+/* An error may have been one of the answer only: from the second on it is asked for first. */
+static void errors_again_and_again(void **state)
+{
+    (void)state;
+    sent(PLAIN);
+    says_ok(false, "error: try again");
+    waits_at_most(500);
+    sends_event();
+    says_ok(false, "error: try again");
+    waits_at_most(1500);
+    asks_by_id();
+    says_eose();
+    sends_event();
+    says_ok(false, "error: try again");
+    waits_at_most(4000);
+    asks_by_id();
+    gives(t.event);
+    is_done(JOBS_ACCEPTED, JOBS_CONFIRMED);
+}
+
 static void a_refused_resend_is_no_proof(void **state)
 {
     (void)state;
@@ -938,6 +958,7 @@ int main(void)
         cmocka_unit_test(throttled_by_ok),
         cmocka_unit_test(a_pause_longer_than_the_time_ends_it_at_once),
         cmocka_unit_test(errors_are_tried_again),
+        cmocka_unit_test(errors_again_and_again),
         cmocka_unit_test(a_refused_resend_is_no_proof),
         cmocka_unit_test(what_an_earlier_process_sent_is_asked_for_first),
         cmocka_unit_test(what_was_sent_is_never_called_unreachable),
