@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+import bulk
+
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 QUICK = "--quick" in sys.argv
@@ -87,15 +89,9 @@ def one_shot(place):
         yield f"jobs {name}", text + " ms", f"{median / bare:.2f} × BARE", f"{peak} KiB"
 
 
-def bulk(place):
-    """Rows: the yardsticks of verifying and replaying."""
-    rates = [float(subprocess.run([BUILD / "bench/bench-core", "1"], capture_output=True, check=True).stdout)
-             for _ in range(BULK)]
-    yield "CORE: digest, key, signature of 2 KB events", spread([rate / 1000 for rate in rates])[1] + " k/s", "1", ""
-    with Server(BUILD / "bench/bench-null-relay") as relay:
-        rates = [float(subprocess.run([BUILD / "bench/bench-pub", relay.port, place / "events.jsonl", "2000"],
-                                      capture_output=True, check=True).stdout) for _ in range(BULK)]
-    yield "PUB: 2 KB events into NULL RELAY", spread([rate / 1000 for rate in rates])[1] + " k/s", "1", ""
+def bulk_rows(place):
+    """Rows: verifying and replaying."""
+    return bulk.Bulk(place, BUILD, once, spread, Server, BULK, QUICK).rows()
 
 
 def machine():
@@ -110,7 +106,7 @@ def main():
     home = "/dev/shm" if os.access("/dev/shm", os.W_OK) else BUILD
     place = pathlib.Path(tempfile.mkdtemp(prefix="jobs-bench-", dir=home))
     try:
-        rows = [*one_shot(place), *bulk(place)]
+        rows = [*one_shot(place), *bulk_rows(place)]
     finally:
         shutil.rmtree(place)
     head = ("what", "median (middle half)", "ratio", "peak memory")
