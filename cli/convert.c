@@ -28,12 +28,13 @@ static int blame(struct run *run, enum jobs_format format)
     jobs_error_set(&run->error, JOBS_INVALID, "%s cannot be converted: %zu thing%s wrong with it", what, count,
                    count == 1 ? " is" : "s are");
     const char *rule = count > 0 ? run->report.violations[0].rule : "";
-    const char *hint = strcmp(rule, "X103") == 0   ? "--index N takes the N-th result of the input"
-                       : strcmp(rule, "X109") == 0 ? "--job and --requested-outcome say it; `jobs handoff --from` with "
-                                                     "--check-job takes it from the request"
-                       : format != JOBS_FORMAT_AUTO && jobs_format_reask(format) != NULL
-                           ? "`jobs convert --reask` prints what to send back to the model"
-                           : "";
+    const char *hint =
+        strcmp(rule, "X103") == 0   ? "--index N takes the N-th result of the input"
+        : strcmp(rule, "X109") == 0 ? "--job and --requested-outcome say it; `jobs handoff --from` with "
+                                      "--check-job takes it from the request"
+        : format != JOBS_FORMAT_AUTO && jobs_format_reask(format) != NULL && !options_has(&run->options, OPT_REASK)
+            ? "`jobs convert --reask` prints what to send back to the model"
+            : "";
     snprintf(run->error.hint, sizeof run->error.hint, "%s", hint);
     return JOBS_INVALID;
 }

@@ -124,6 +124,29 @@ static const char *manifest_hint(const struct input *input)
     return NULL;
 }
 
+/* The two members that the command line can give instead: the contract's message cannot know the options' names. */
+static const char *given_hint(const struct jobs_report *report)
+{
+    static const struct {
+        const char *rule, *pointer, *hint;
+    } hints[] = {
+        {"H202", "/jobRequest", "--job ID gives the job request where the manifest leaves it out"},
+        {"H214", "/jobRequest", "--job names another job request: take `jobRequest` out of the manifest, or mend it"},
+        {"H202", "/requestedOutcome",
+         "--requested-outcome TEXT gives it; `jobs handoff` --check-job takes it from the request"},
+        {"H214", "/requestedOutcome",
+         "--requested-outcome says something else: take it out of the manifest, or mend it"},
+    };
+    for (size_t h = 0; h < sizeof hints / sizeof *hints; h++) {
+        for (size_t i = 0; i < report->count; i++) {
+            const struct jobs_violation *violation = &report->violations[i];
+            if (strcmp(violation->rule, hints[h].rule) == 0 && strcmp(violation->pointer, hints[h].pointer) == 0)
+                return hints[h].hint;
+        }
+    }
+    return NULL;
+}
+
 int input_blame_manifest(struct run *run, const struct input *input)
 {
     size_t count = run->report.count;
@@ -131,6 +154,8 @@ int input_blame_manifest(struct run *run, const struct input *input)
         jobs_error_set(&run->error, JOBS_INVALID, "the manifest breaks the contract in %zu place%s", count,
                        count == 1 ? "" : "s");
     const char *hint = manifest_hint(input);
+    if (hint == NULL)
+        hint = given_hint(&run->report);
     if (hint != NULL && run->error.hint[0] == '\0')
         snprintf(run->error.hint, sizeof run->error.hint, "%s", hint);
     return JOBS_INVALID;

@@ -38,7 +38,8 @@ struct listing {
     size_t count;
 };
 
-/* "0123abcd…": enough to tell entries apart; show and drop want all of it. */
+/* "0123abcd…": enough to tell entries apart; show and drop want all of it. A relay that refused has it no more than one
+ * that is still waited for. */
 static int put_row(struct listing *listing, const struct jobs_entry *entry)
 {
     static const enum print_colour colours[] = {PRINT_YELLOW, PRINT_GREEN, PRINT_RED, PRINT_RED};
@@ -48,9 +49,9 @@ static int put_row(struct listing *listing, const struct jobs_entry *entry)
     time_t created_at = (time_t)entry->created_at;
     if (localtime_r(&created_at, &tm) != NULL)
         strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-    size_t waiting = 0;
+    size_t have = 0;
     for (size_t i = 0; i < entry->relay_count; i++)
-        waiting += strcmp(entry->relays[i].state, "pending") == 0 || strcmp(entry->relays[i].state, "unseen") == 0;
+        have += strcmp(entry->relays[i].state, "confirmed") == 0 || strcmp(entry->relays[i].state, "accepted") == 0;
     if (listing->count == 0) {
         int code = print_text(run, "STATE     SIGNED            JOB       RELAYS   EVENT\n");
         if (code != JOBS_OK)
@@ -59,8 +60,7 @@ static int put_row(struct listing *listing, const struct jobs_entry *entry)
     escape_line(job, 9 + sizeof "…", entry->job, strnlen(entry->job, 8));
     snprintf(line, sizeof line, "%s%-9s%s %-17s %-9s %zu of %zu   %s\n",
              print_colour(run, STDOUT_FILENO, colours[entry->state]), jobs_entry_state_name(entry->state),
-             print_colour(run, STDOUT_FILENO, PRINT_PLAIN), when, job, entry->relay_count - waiting, entry->relay_count,
-             entry->event_id);
+             print_colour(run, STDOUT_FILENO, PRINT_PLAIN), when, job, have, entry->relay_count, entry->event_id);
     return print_text(run, line);
 }
 

@@ -2,6 +2,7 @@
 #include "input.h"
 #include "write.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A request is prose that others will quote: a credential in it is refused as one in a manifest is. */
@@ -14,10 +15,12 @@ static int check_text(struct run *run, const struct client *client, const char *
     if (len > JOBS_CONTENT_MAX)
         return jobs_error_set(&run->error, JOBS_USAGE, "the request is longer than %zu bytes", JOBS_CONTENT_MAX);
     int code = jobs_secrets_check_text("", text, len, &options, &run->report);
-    if (code == JOBS_INVALID)
+    if (code == JOBS_INVALID) {
         jobs_error_set(&run->error, code, "the request holds what looks like a credential");
-    else if (code != JOBS_OK)
+        snprintf(run->error.hint, sizeof run->error.hint, "when it is none: --allow-secret ''");
+    } else if (code != JOBS_OK) {
         jobs_error_set(&run->error, code, "out of memory");
+    }
     return code;
 }
 

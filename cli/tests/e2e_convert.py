@@ -60,6 +60,7 @@ class Convert(Case):
         self.assertEqual(done.status, 1)
         self.assertEqual(done.out.count(b"\n"), 1)
         self.assertIn(b"agentic-workflow/skill-outcome", done.out)
+        self.assertNotIn("hint", done.failure)  # it would name --reask
         self.assertEqual(run("convert", "--reask", *GIVEN, sample("aw-outcome-a1-completed.md")).line["disposition"],
                          "completed")
 

@@ -47,11 +47,13 @@ class Validate(Case):
 
     def test_flags_stand_in_for_members(self):
         bare = manifest(jobRequest=None, requestedOutcome=None)
-        self.assert_invalid(run("validate", "-", stdin=bare))
+        self.assert_invalid(run("validate", "-", stdin=bare), "/jobRequest", hint="--job ID")
+        self.assert_invalid(run("validate", "--job", JOB, "-", stdin=bare), hint="--requested-outcome TEXT")
         self.assertEqual(run("validate", "--job", JOB, "--requested-outcome", "Do it", "-", stdin=bare).status, 0)
-        self.assert_invalid(run("validate", "--job", "cd" * 32, "-", stdin=manifest(jobRequest=JOB)), "/jobRequest")
+        self.assert_invalid(run("validate", "--job", "cd" * 32, "-", stdin=manifest(jobRequest=JOB)), "/jobRequest",
+                            hint="--job names another")
         self.assert_invalid(run("validate", "--requested-outcome", "other", "-", stdin=manifest()),
-                            "/requestedOutcome")
+                            "/requestedOutcome", hint="says something else")
 
     def test_bad_bytes(self):
         good = manifest().decode()

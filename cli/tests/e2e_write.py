@@ -130,7 +130,8 @@ class Events(Write):
         for text, words in ((b"", "empty"), (b"x" * 65537, "65536"), (b"\xff", "UTF-8"), (b"a\x00b", ""),
                             (b"use ghp_" + b"A1b2C3d4E5f6" * 3, "credential")):
             result = self.jobs("request", "--channel", CHANNEL, "--relay", relay.url, "-", stdin=text)
-            self.assert_failure(result, 1, "user_error", words)
+            failure = self.assert_failure(result, 1, "user_error", words)
+        self.assertEqual(failure["hint"], "when it is none: --allow-secret ''")
         self.assertEqual(relay.events(), [])
         allowed = self.jobs("request", "--channel", CHANNEL, "--relay", relay.url, "--allow-secret", "",
                             "use ghp_" + "A1b2C3d4E5f6" * 3)
@@ -416,6 +417,11 @@ class Terminal(Write):
         shown = run_on_terminal("outbox", "list", which=(1,), env=self.env).out.decode()
         self.assertRegex(shown, r"(?m)^STATE +SIGNED +JOB +RELAYS +EVENT$")
         self.assertRegex(re.sub(r"\x1b\[\d*m", "", shown), r"pending +\d{4}-\d\d-\d\d \d\d:\d\d +abababab +0 of 1 +[0-9a-f]{64}")
+        relay = self.relay()
+        self.handoff("--relay", relay.url)
+        self.handoff("--relay", relay.url, "--supersede", text=manifest(jobRequest=JOB, outcome="Another."))
+        shown = run_on_terminal("outbox", "list", which=(1,), env=self.env).out.decode()
+        self.assertRegex(shown, r"sent .* 1 of 2 ")  # the other one was not taken: it was given up for its successor
         self.assertIn("the outbox is empty",
                       run_on_terminal("outbox", "list", which=(2,), env={**self.env, "JOBS_STATE_DIR": "/nonexistent"}).out.decode())
 
