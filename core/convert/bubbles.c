@@ -87,9 +87,9 @@ static const struct jobs__field envelope_fields[] = {
     {"blockedReason", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
     {"reason", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
     {"learning", JOBS__OBJECT, JOBS__NULLABLE, NULL, 0, &learning_shape},
-    {"repositoryRoot", JOBS__STRING, JOBS__FILLED, NULL, 0, NULL},
-    {"repositoryAlias", JOBS__STRING, JOBS__FILLED, NULL, 0, NULL},
-    {"repositoryResolution", JOBS__OBJECT, 0, NULL, 0, &resolution_shape},
+    {"repositoryRoot", JOBS__STRING, JOBS__NULLABLE | JOBS__FILLED, NULL, 0, NULL},
+    {"repositoryAlias", JOBS__STRING, JOBS__NULLABLE | JOBS__FILLED, NULL, 0, NULL},
+    {"repositoryResolution", JOBS__OBJECT, JOBS__NULLABLE, NULL, 0, &resolution_shape},
 };
 static const struct jobs__shape envelope_shape = {false, envelope_fields, COUNT(envelope_fields)};
 static const struct jobs__shape_rules shape_rules = {"B101", "B101", "B103", "B104"};
@@ -295,10 +295,10 @@ static void check_repository(struct jobs__conversion *c)
 {
     const json_t *resolution = json_object_get(c->source, "repositoryResolution");
     const char *root = json_string_value(json_object_get(c->source, "repositoryRoot"));
-    bool alias = json_object_get(c->source, "repositoryAlias") != NULL;
-    if (root == NULL && !alias && resolution == NULL)
+    bool alias = json_is_string(json_object_get(c->source, "repositoryAlias")), resolved = json_is_object(resolution);
+    if (root == NULL && !alias && !resolved)
         return;
-    if (root == NULL || !alias || resolution == NULL) {
+    if (root == NULL || !alias || !resolved) {
         jobs__violate(c, "B212",
                       root == NULL ? "/repositoryRoot"
                       : !alias     ? "/repositoryAlias"
@@ -458,7 +458,7 @@ static void put_blocked(struct jobs__conversion *c)
     const json_t *blocker = json_object_get(c->source, "blocker");
     const char *reason = blocked_reason(c), *owner = jobs__text(blocker, "owner");
     const char *missing = jobs__text(blocker, "missingInput");
-    jobs__append_text(c, &c->blocker, reason == NULL ? "blocked, without a reason given" : reason);
+    jobs__append_text(c, &c->blocker, reason);
     if (missing != NULL) {
         jobs__buffer_text(&c->blocker, "\nMissing input: ");
         jobs__append_text(c, &c->blocker, missing);
@@ -473,7 +473,7 @@ static void put_routed(struct jobs__conversion *c, const char *summary)
 {
     const char *owner = next_owner(c);
     jobs__buffer_text(&c->blocker, "routed to ");
-    jobs__append_text(c, &c->blocker, owner == NULL ? "nobody named" : owner);
+    jobs__append_text(c, &c->blocker, owner);
     jobs__buffer_text(&c->blocker, ": ");
     jobs__append_text(c, &c->blocker, summary);
 }
@@ -502,17 +502,14 @@ void jobs__convert_bubbles(struct jobs__conversion *c)
     check_words(c);
     const char *summary = jobs__text(c->source, "summary");
     summary = summary == NULL ? blocked_reason(c) : summary;
-    if (summary == NULL && outcome_of(c) != NULL && !outcome_is(c, "blocked"))
-        jobs__break(c, "B106", "/summary");
     if (jobs__violated(c))
         return;
-    if (!c->options->schema_level) {
-        check_outcome(c);
-        check_findings(c);
-        check_learning(c);
-        check_evidence(c);
-        check_repository(c);
-    }
+    /* level schema loosens nothing here: the owner's program has these rules too */
+    check_outcome(c);
+    check_findings(c);
+    check_learning(c);
+    check_evidence(c);
+    check_repository(c);
     if (jobs__violated(c))
         return;
 
@@ -525,7 +522,8 @@ void jobs__convert_bubbles(struct jobs__conversion *c)
     bool diagnostic = outcome_is(c, "completed_diagnostic");
     c->producer = json_string_value(json_object_get(c->source, "agent"));
     c->native_outcome = outcome_of(c);
-    jobs__outcome_line(c, NULL, summary == NULL ? "blocked, without a reason given" : summary);
+    summary = summary == NULL ? c->native_outcome : summary;
+    jobs__outcome_line(c, NULL, summary);
     jobs__outcome_line(c, "Spec", jobs__text(c->source, "spec"));
     jobs__outcome_line(c, "Scope", jobs__text(c->source, "scope"));
     put_files(c, "artifactsCreated", diagnostic);
@@ -533,6 +531,6 @@ void jobs__convert_bubbles(struct jobs__conversion *c)
     put_evidence(c, diagnostic);
     put_findings(c);
     put_learning(c);
-    put_disposition(c, summary == NULL ? "blocked" : summary);
+    put_disposition(c, summary);
     jobs__put_text(c, c->next, "owner", next_owner(c));
 }

@@ -22,6 +22,8 @@ struct scan {
     struct jobs__candidate found[MAX_CANDIDATES];
     size_t count;
     size_t unclosed_line; /* of a fence that never closes; 0 when there is none */
+    enum jobs_format unclosed; /* what is in it */
+    size_t indent;             /* where the text of the list item begins that we are in; 0 outside of lists */
 };
 
 struct line {
@@ -61,12 +63,13 @@ struct fence {
     char info[64];
 };
 
-static bool read_fence(struct fence *out, const struct line *line)
+/* A list item's text may be indented up to 3 spaces beyond `indent`, like any other. */
+static bool read_fence(struct fence *out, const struct line *line, size_t indent)
 {
     size_t i = 0, width = 0;
     while (i < line->len && line->text[i] == ' ')
         i++;
-    if (i > 3 || i >= line->len || (line->text[i] != '`' && line->text[i] != '~'))
+    if (i > indent + 3 || i >= line->len || (line->text[i] != '`' && line->text[i] != '~'))
         return false;
     out->mark = line->text[i];
     while (i + width < line->len && line->text[i + width] == out->mark)
@@ -79,11 +82,37 @@ static bool read_fence(struct fence *out, const struct line *line)
     jobs__text_trim(&info, &len);
     if (out->mark == '`' && memchr(info, '`', len) != NULL)
         return false;
-    if (len >= sizeof out->info)
-        len = sizeof out->info - 1;
-    memcpy(out->info, info, len);
-    out->info[len] = '\0';
+    size_t used = 0; /* words, with one space between them */
+    for (size_t at = 0; at < len && used < sizeof out->info - 1; at++) {
+        bool space = isspace((unsigned char)info[at]);
+        if (!space || out->info[used - 1] != ' ')
+            out->info[used++] = space ? ' ' : info[at];
+    }
+    out->info[used] = '\0';
     return true;
+}
+
+/* Follows the list items: their text is indented, and a fence may stand there, even behind the marker itself. */
+static void follow_list(struct scan *s, struct line *line)
+{
+    size_t i = 0, marker;
+    while (i < line->len && line->text[i] == ' ')
+        i++;
+    if (i == line->len)
+        return;
+    if (i < s->indent)
+        s->indent = 0;
+    marker = i;
+    while (marker < line->len && marker < i + 9 && isdigit((unsigned char)line->text[marker]))
+        marker++;
+    if (i > s->indent + 3 || marker >= line->len ||
+        memchr(marker == i ? "-*+" : ".)", line->text[marker], marker == i ? 3 : 2) == NULL ||
+        marker + 1 >= line->len || line->text[marker + 1] != ' ')
+        return;
+    s->indent = marker + 2;
+    line->text += s->indent;
+    line->len -= s->indent;
+    line->start += s->indent;
 }
 
 static bool closes(const struct fence *open, const struct fence *line)
@@ -103,7 +132,7 @@ static bool is_heading(const struct line *line, bool *of_result)
     const char *text = line->text + i + level;
     size_t len = line->len - i - level;
     jobs__text_trim(&text, &len);
-    *of_result = len >= 15 && strncasecmp(text, "result", 6) == 0 && strchr(" -_", text[6]) != NULL &&
+    *of_result = len >= 15 && strncasecmp(text, "result", 6) == 0 && memchr(" -_", text[6], 3) != NULL &&
                  strncasecmp(text + 7, "envelope", 8) == 0 && (len == 15 || !isalnum((unsigned char)text[15]));
     return true;
 }
@@ -121,7 +150,7 @@ static bool skip_fence(struct scan *s, const struct fence *open, size_t *start, 
     nested[0] = *open;
     *start = s->at;
     while (next_line(s, &line)) {
-        if (!read_fence(&fence, &line))
+        if (!read_fence(&fence, &line, s->indent))
             continue;
         if (closes(&nested[depth - 1], &fence)) {
             if (--depth == 0) {
@@ -163,6 +192,14 @@ enum jobs_format jobs__format_of(const json_t *source)
     if (has(source, "run_id") && (has(source, "report_version") || has(source, "configured_roots")))
         return JOBS_FORMAT_SUBLATION_REPORT;
     return JOBS_FORMAT_AUTO;
+}
+
+static bool is_json(const char *text, size_t len)
+{
+    json_error_t ignored;
+    json_t *value = json_loadb(text, len, 0, &ignored);
+    json_decref(value);
+    return value != NULL;
 }
 
 static bool contains(const char *text, size_t len, const char *word)
@@ -213,6 +250,7 @@ static void take_fence(struct scan *s, const struct fence *open, bool under_head
     size_t start, end, line = s->line;
     if (!skip_fence(s, open, &start, &end)) {
         s->unclosed_line = line - 1;
+        s->unclosed = under_heading ? JOBS_FORMAT_BUBBLES : sniff(s->c->input + start, s->c->input_len - start);
         return;
     }
     const char *text = s->c->input + start;
@@ -250,7 +288,7 @@ static void take_heading(struct scan *s)
         if (!begun && is_blank_line(&line))
             continue;
         if (!begun) {
-            if (read_fence(&fence, &line)) {
+            if (read_fence(&fence, &line, 0)) {
                 take_fence(s, &fence, true);
                 return;
             }
@@ -262,11 +300,14 @@ static void take_heading(struct scan *s)
     add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_PLAIN, start, s->at < s->c->input_len ? s->at : s->c->input_len, first);
 }
 
-/* An HTML comment is no result, whatever it holds. */
+/* An HTML comment is no result, whatever it holds. One within a paragraph cannot hold a block. */
 static void skip_comment(struct scan *s, const struct line *line)
 {
-    const char *open = memmem(line->text, line->len, "<!--", 4);
-    if (open == NULL || memmem(open, line->len - (size_t)(open - line->text), "-->", 3) != NULL)
+    size_t i = 0;
+    while (i < line->len && line->text[i] == ' ')
+        i++;
+    if (i > 3 || line->len - i < 4 || memcmp(line->text + i, "<!--", 4) != 0 ||
+        memmem(line->text + i, line->len - i, "-->", 3) != NULL)
         return;
     struct line inner;
     size_t at = s->at, number = s->line;
@@ -283,7 +324,8 @@ static void scan_text(struct scan *s)
     struct fence fence;
     bool of_result;
     while (next_line(s, &line)) {
-        if (read_fence(&fence, &line))
+        follow_list(s, &line);
+        if (read_fence(&fence, &line, s->indent))
             take_fence(s, &fence, false);
         else if (is_heading(&line, &of_result) && of_result)
             take_heading(s);
@@ -359,16 +401,28 @@ static void choose(struct scan *s)
     } else if (index == 0 && s->unclosed_line > 0) {
         jobs__violate(c, "X104", "", "the fence opened in line %zu never closes: the answer may have been cut%s",
                       s->unclosed_line, s->count > 0 ? "; --index N takes an earlier result all the same" : "");
+        c->candidate.format = s->unclosed;
     } else if (s->count == 0) {
         jobs__violate(c, "X102", "", "no block of the input is a result of %s",
                       c->options->format == JOBS_FORMAT_AUTO ? "a known format" : "the asked format");
     } else if (index == 0 && s->count > 1) {
         jobs__violate(c, "X103", "", "the input holds %zu results, the first in line %zu and the second in line %zu",
                       s->count, s->found[0].line, s->found[1].line);
+        c->candidate.format = s->found[s->count - 1].format;
     } else {
         c->candidate = s->found[index == 0 ? 0 : index - 1];
         read_candidate(c);
     }
+}
+
+static void take_bare(struct scan *s, const char *text, size_t len)
+{
+    enum jobs_format wants = s->c->options->format, format = wants == JOBS_FORMAT_AUTO ? sniff(text, len) : wants;
+    size_t start = (size_t)(text - s->c->input), line = 1;
+    for (size_t i = 0; i < start; i++)
+        line += s->c->input[i] == '\n';
+    if (format != JOBS_FORMAT_AUTO)
+        add(s, format, JOBS__BLOCK_JSON, start, start + len, line);
 }
 
 void jobs__extract(struct jobs__conversion *c)
@@ -381,17 +435,11 @@ void jobs__extract(struct jobs__conversion *c)
         return;
     }
     jobs__text_trim(&text, &len);
-    if (len > 0 && text[0] == '{') {
-        size_t start = (size_t)(text - c->input), line = 1;
-        for (size_t i = 0; i < start; i++)
-            line += c->input[i] == '\n';
-        enum jobs_format format = sniff(text, len);
-        add(&s, c->options->format == JOBS_FORMAT_AUTO ? format : c->options->format, JOBS__BLOCK_JSON, start,
-            start + len, line);
-        if (s.count > 0 && s.found[0].format == JOBS_FORMAT_AUTO)
-            s.count = 0;
-    } else {
+    /* a text that only begins with a brace is one with blocks in it */
+    bool bare = len > 0 && text[0] == '{';
+    if (!bare || !is_json(text, len))
         scan_text(&s);
-    }
+    if (bare && s.count == 0 && s.unclosed_line == 0)
+        take_bare(&s, text, len);
     choose(&s);
 }

@@ -44,8 +44,8 @@ static const struct jobs__field blocker_fields[] = {
 const struct jobs__shape jobs__workflow_blocker_shape = {true, blocker_fields, COUNT(blocker_fields)};
 
 static const struct jobs__field question_fields[] = {
-    {"id", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
-    {"question", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
+    {"id", JOBS__STRING, JOBS__REQUIRED, NULL, 0, NULL},
+    {"question", JOBS__STRING, JOBS__REQUIRED, NULL, 0, NULL},
     {"options", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__STRING, NULL},
 };
 static const struct jobs__shape question_shape = {true, question_fields, COUNT(question_fields)};
@@ -53,8 +53,8 @@ static const struct jobs__shape question_shape = {true, question_fields, COUNT(q
 static const struct jobs__field discovery_fields[] = {
     {"kind", JOBS__STRING, JOBS__REQUIRED, discovery_kinds, 0, NULL},
     {"scope", JOBS__STRING, JOBS__REQUIRED, discovery_scopes, 0, NULL},
-    {"summary", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
-    {"evidence_refs", JOBS__ARRAY, JOBS__REQUIRED | JOBS__FILLED, NULL, JOBS__STRING, NULL},
+    {"summary", JOBS__STRING, JOBS__REQUIRED, NULL, 0, NULL},
+    {"evidence_refs", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__STRING, NULL},
     {"proposed_intent", JOBS__STRING, JOBS__REQUIRED, jobs__workflow_intents, 0, NULL},
 };
 static const struct jobs__shape discovery_shape = {true, discovery_fields, COUNT(discovery_fields)};
@@ -76,12 +76,50 @@ static const struct jobs__field outcome_fields[] = {
     {"blockers", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__OBJECT, &jobs__workflow_blocker_shape},
     {"questions", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__OBJECT, &question_shape},
     {"discoveries", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__OBJECT, &discovery_shape},
-    {"evidence_refs", JOBS__ARRAY, JOBS__REQUIRED | JOBS__FILLED, NULL, JOBS__STRING, NULL},
+    {"evidence_refs", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__STRING, NULL},
 };
 static const struct jobs__shape outcome_shape = {true, outcome_fields, COUNT(outcome_fields)};
 static const struct jobs__shape_rules shape_rules = {"O101", "O102", "O103", "O104"};
 
 /* --- shared with the envelope --- */
+
+static json_t *integral(const json_t *value)
+{
+    double number = json_real_value(value);
+    bool exact = json_is_real(value) && number >= -9007199254740992.0 && number <= 9007199254740992.0 &&
+                 number == (double)(json_int_t)number;
+    return exact ? json_integer((json_int_t)number) : NULL;
+}
+
+static void make_integral(struct jobs__conversion *c, json_t *value)
+{
+    const char *name;
+    json_t *child, *number;
+    size_t i;
+    if (json_is_object(value)) {
+        json_object_foreach(value, name, child)
+        {
+            if ((number = integral(child)) == NULL)
+                make_integral(c, child);
+            else if (json_object_set_new(value, name, number) != 0)
+                c->failed = JOBS_NO_MEMORY;
+        }
+    } else if (json_is_array(value)) {
+        json_array_foreach(value, i, child)
+        {
+            if ((number = integral(child)) == NULL)
+                make_integral(c, child);
+            else if (json_array_set_new(value, i, number) != 0)
+                c->failed = JOBS_NO_MEMORY;
+        }
+    }
+}
+
+void jobs__workflow_numbers(struct jobs__conversion *c)
+{
+    if (c->options->schema_level)
+        make_integral(c, c->source);
+}
 
 void jobs__workflow_blockers(struct jobs__conversion *c)
 {
@@ -100,10 +138,11 @@ void jobs__workflow_blockers(struct jobs__conversion *c)
     }
 }
 
-/* A relative path, by its looks: it has a slash and no @. */
+/* A relative path, by its looks: it has a slash and no @. Words about one ("ran ctest in build/x") are none. */
 static bool is_path(const char *reference)
 {
-    return strchr(reference, '/') != NULL && strchr(reference, '@') == NULL && strstr(reference, "://") == NULL;
+    return strpbrk(reference, " \t\n") == NULL && strchr(reference, '/') != NULL && strchr(reference, '@') == NULL &&
+           strstr(reference, "://") == NULL;
 }
 
 void jobs__workflow_evidence(struct jobs__conversion *c, const json_t *list, const char *pointer)
@@ -120,7 +159,7 @@ void jobs__workflow_evidence(struct jobs__conversion *c, const json_t *list, con
         if (is_path(reference))
             jobs__add_artifact(c, "file", reference, reference, NULL, place, true);
         else
-            jobs__add_claim(c, reference, false, NULL, place);
+            jobs__add_claim(c, jobs__is_blank(reference) ? "a reference without text" : reference, false, NULL, place);
     }
 }
 
@@ -156,11 +195,20 @@ static size_t size_of(const struct jobs__conversion *c, const char *list)
     return json_array_size(json_object_get(c->source, list));
 }
 
+static bool asks(const struct jobs__conversion *c)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(c->source, "questions"), i, entry) if (jobs__text(entry, "question") != NULL)
+        return true;
+    return false;
+}
+
 static void check_contract(struct jobs__conversion *c)
 {
     if (status_is(c, "blocked") && size_of(c, "blockers") == 0)
         jobs__violate(c, "O201", "/blockers", "name at least one");
-    if (status_is(c, "needs-input") && size_of(c, "questions") == 0)
+    if (status_is(c, "needs-input") && !asks(c))
         jobs__violate(c, "O202", "/questions", "ask at least one");
     if (status_is(c, "failed") && size_of(c, "blockers") == 0 && jobs__text(c->source, "summary") == NULL)
         jobs__violate(c, "O203", "/summary", "say why");
@@ -189,14 +237,17 @@ static void put_discoveries(struct jobs__conversion *c)
 
 static void put_questions(struct jobs__conversion *c)
 {
-    char pointer[64];
+    char pointer[64], number[32];
     size_t i;
     json_t *entry;
     json_array_foreach(json_object_get(c->source, "questions"), i, entry)
     {
-        const char *question = jobs__text(entry, "question");
+        const char *question = jobs__text(entry, "question"), *id = jobs__text(entry, "id");
+        if (question == NULL)
+            continue;
         snprintf(pointer, sizeof pointer, "/questions/%zu", i);
-        jobs__add_question(c, jobs__text(entry, "id"), question, json_object_get(entry, "options"), pointer);
+        snprintf(number, sizeof number, "Q%zu", i + 1);
+        jobs__add_question(c, id == NULL ? number : id, question, json_object_get(entry, "options"), pointer);
         jobs__buffer_text(&c->blocker, c->blocker.len > 0 ? "; " : "");
         jobs__append_text(c, &c->blocker, question);
     }
@@ -207,6 +258,7 @@ static void put_disposition(struct jobs__conversion *c)
     const char *summary = jobs__text(c->source, "summary");
     if (status_is(c, "completed")) {
         c->disposition = c->nameable > 0 ? "completed" : "no_artifact";
+        jobs__outcome_line(c, "Blockers", c->blocker.len > 0 ? c->blocker.bytes : NULL); /* level schema alone */
         c->blocker.len = 0;
         return;
     }
@@ -219,8 +271,19 @@ static void put_disposition(struct jobs__conversion *c)
         jobs__append_text(c, &c->blocker, summary != NULL ? summary : "no reason was given");
 }
 
+static bool names_legacy_intent(const struct jobs__conversion *c)
+{
+    size_t i;
+    json_t *entry;
+    bool found = strcmp(jobs__text(json_object_get(c->source, "next"), "intent"), "loop-review-fold") == 0;
+    json_array_foreach(json_object_get(c->source, "discoveries"), i, entry)
+        found |= strcmp(jobs__text(entry, "proposed_intent"), "loop-review-fold") == 0;
+    return found;
+}
+
 void jobs__convert_skill_outcome(struct jobs__conversion *c)
 {
+    jobs__workflow_numbers(c);
     const json_t *version = json_object_get(c->source, "version");
     jobs__shape_check(c, &outcome_shape, &shape_rules, c->source, "");
     if (json_is_integer(version) && json_integer_value(version) != 1)
@@ -235,7 +298,7 @@ void jobs__convert_skill_outcome(struct jobs__conversion *c)
     c->version = "1";
     c->producer = jobs__text(c->source, "skill");
     c->native_outcome = jobs__text(c->source, "status");
-    if (strcmp(intent, "loop-review-fold") == 0)
+    if (names_legacy_intent(c))
         jobs__repair(c, JOBS__REPAIR_LEGACY_INTENT);
     jobs__outcome_line(c, NULL, summary != NULL ? summary : c->native_outcome);
     jobs__workflow_evidence(c, json_object_get(c->source, "evidence_refs"), "/evidence_refs");

@@ -149,8 +149,13 @@ static bool default_policy(const struct jobs__conversion *c)
 static bool is_time(const char *text)
 {
     int year, month, day, hour = 0, minute = 0, second = 0, used = 0, more = 0;
-    if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 || used != 10 || month < 1 || month > 12 ||
-        day < 1 || day > 31)
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    if (strspn(text, "0123456789-+:.TZ ") != strlen(text) ||
+        sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 || used != 10 ||
+        strspn(text, "0123456789-") < 10 || year < 1 || month < 1 || month > 12)
+        return false;
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    if (day < 1 || day > days[month - 1] + (month == 2 && leap))
         return false;
     text += used;
     if (*text == '\0')
@@ -274,6 +279,13 @@ static void check_reproduction(struct jobs__conversion *c)
         jobs__violate(c, "M212", "/validation/independent_reproduction/evidence", "name the evidence");
 }
 
+/* True, and whatever else is neither false nor nothing. */
+static bool says_yes(const json_t *value)
+{
+    return json_is_true(value) || json_array_size(value) > 0 || json_object_size(value) > 0 ||
+           (json_is_string(value) && !jobs__is_blank(json_string_value(value))) || json_number_value(value) != 0;
+}
+
 static void check_delta(struct jobs__conversion *c)
 {
     const json_t *delta = section(c, "value_delta");
@@ -293,7 +305,7 @@ static void check_delta(struct jobs__conversion *c)
             jobs__break(c, "M213", pointer);
     }
     const json_t *reduced = json_object_get(delta, "capability_reduction");
-    if (json_is_true(reduced) && jobs__text(delta, "user_approval_note") == NULL)
+    if (says_yes(reduced) && jobs__text(delta, "user_approval_note") == NULL)
         jobs__break(c, "M214", "/validation/value_delta/user_approval_note");
 }
 
@@ -336,6 +348,8 @@ static void put_paths(struct jobs__conversion *c, const json_t *object, const ch
     json_t *path;
     json_array_foreach(json_object_get(object, "evidence"), i, path)
     {
+        if (!json_is_string(path) || jobs__is_blank(json_string_value(path)))
+            continue; /* of a scorecard, which may hold anything */
         snprintf(place, sizeof place, "%s/evidence/%zu", pointer, i);
         jobs__add_evidence(c, json_string_value(path), NULL, place);
     }
@@ -350,6 +364,18 @@ static void put_self_report(struct jobs__conversion *c, const char *label, const
     snprintf(evidence, sizeof evidence, "reported %.100s", status);
     jobs__add_claim(c, label, strcmp(status, "failed") == 0, evidence, pointer);
     put_paths(c, object, pointer);
+}
+
+/* A scorecard has no fixed members: its status, when it has one, and its evidence. */
+static void put_scorecard(struct jobs__conversion *c)
+{
+    const json_t *scorecard = section(c, "scorecard");
+    if (scorecard == NULL || json_is_null(scorecard))
+        return;
+    if (jobs__text(scorecard, "status") != NULL)
+        put_self_report(c, "scorecard", scorecard, "/validation/scorecard");
+    else
+        jobs__add_claim(c, "scorecard", false, "reported", "/validation/scorecard");
 }
 
 static void put_reviews(struct jobs__conversion *c)
@@ -425,7 +451,8 @@ static void put_outcome(struct jobs__conversion *c)
         jobs__buffer_format(&text, "%s%s", i > 0 ? "; " : "", json_string_value(change));
     jobs__outcome_line(c, "Changes", text.bytes);
     jobs__outcome_line(c, "Value", jobs__text(section(c, "value_delta"), "summary"));
-    if (is(section(c, "review_policy"), "mode", "single_agent"))
+    const char *mode = jobs__text(section(c, "review_policy"), "mode");
+    if (mode != NULL && strncmp(mode, "single_agent", 12) == 0)
         jobs__outcome_line(c, "Reviews", "no independent review");
     jobs__buffer_free(&text);
 }
@@ -468,6 +495,7 @@ void jobs__convert_sublation_manifest(struct jobs__conversion *c)
                     "/validation/independent_reproduction");
     put_paths(c, section(c, "value_delta"), "/validation/value_delta");
     put_self_report(c, "smoke test", smoke, "/validation/post_promotion_safety/business_smoke_test");
+    put_scorecard(c);
     put_reviews(c);
     put_disposition(c);
 }

@@ -34,11 +34,6 @@ static const struct jobs__field item_fields[] = {
 };
 static const struct jobs__shape item_shape = {false, item_fields, COUNT(item_fields)};
 
-static const struct jobs__field approval_fields[] = {
-    {"item_id", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
-};
-static const struct jobs__shape approval_shape = {false, approval_fields, COUNT(approval_fields)};
-
 static const struct jobs__field report_fields[] = {
     {"schema_version", JOBS__INTEGER, JOBS__REQUIRED, NULL, 0, NULL},
     {"run_id", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
@@ -47,7 +42,7 @@ static const struct jobs__field report_fields[] = {
     {"generated_at", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
     {"state", JOBS__STRING, JOBS__REQUIRED, states, 0, NULL},
     {"items", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__OBJECT, &item_shape},
-    {"approval_items", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__OBJECT, &approval_shape},
+    {"approval_items", JOBS__ARRAY, JOBS__REQUIRED, NULL, JOBS__ANY, NULL},
     {"approval_code", JOBS__STRING, JOBS__NULLABLE, NULL, 0, NULL},
     {"report_hash", JOBS__STRING, JOBS__REQUIRED, NULL, 0, NULL},
 };
@@ -194,29 +189,19 @@ static void check_state(struct jobs__conversion *c)
         jobs__violate(c, "R202", "/state", "from the items follows %s", follows);
 }
 
-static void check_approvals(struct jobs__conversion *c)
+/* The 64 digits of a hash, with or without its prefix; NULL for anything else. */
+static const char *digest_of(const json_t *object, const char *name)
 {
-    const json_t *items = json_object_get(c->source, "items"),
-                 *approvals = json_object_get(c->source, "approval_items");
-    size_t i, k, waiting = count_items(c, "APPROVAL_READY");
-    json_t *approval, *item;
-    bool same = json_array_size(approvals) == waiting;
-    json_array_foreach(approvals, i, approval)
-    {
-        bool found = false;
-        json_array_foreach(items, k, item) found |=
-            item_is(item, "APPROVAL_READY") &&
-            strcmp(jobs__text(item, "item_id"), jobs__text(approval, "item_id")) == 0;
-        same &= found;
-    }
-    if (!same)
-        jobs__break(c, "R203", "/approval_items");
+    const char *hash = jobs__text(object, name);
+    if (hash != NULL && strncmp(hash, "sha256:", 7) == 0)
+        hash += 7;
+    return hash != NULL && strlen(hash) == 64 && jobs__text_is_hex(hash, 64, true) ? hash : NULL;
 }
 
 static bool hash_is_good(const json_t *object, const char *name)
 {
     const char *hash = jobs__text(object, name);
-    return hash == NULL || jobs__is_sha256(hash);
+    return hash == NULL || digest_of(object, name) != NULL;
 }
 
 static void check_hashes(struct jobs__conversion *c)
@@ -255,9 +240,12 @@ static char *shown_path(struct jobs__conversion *c, const json_t *item, const ch
         if (asprintf(&shown, "%s%s", id, path + len) < 0)
             shown = NULL;
     } else if (jobs__is_local(path)) {
-        const char *slash = strrchr(path, '/'), *back = strrchr(path, '\\');
-        const char *last = slash > back ? slash : back;
-        shown = strdup(last == NULL ? path : last + 1);
+        size_t end = strlen(path), start;
+        while (end > 1 && memchr("/\\", path[end - 1], 2) != NULL)
+            end--;
+        for (start = end; start > 0 && memchr("/\\", path[start - 1], 2) == NULL;)
+            start--;
+        shown = strndup(path + start, end - start);
     } else {
         return strdup(path);
     }
@@ -267,14 +255,14 @@ static char *shown_path(struct jobs__conversion *c, const json_t *item, const ch
 
 static void put_item_artifacts(struct jobs__conversion *c, const json_t *item, size_t i)
 {
-    const char *patch = jobs__text(item, "patch_path"), *hash = jobs__text(item, "patch_hash");
+    const char *patch = jobs__text(item, "patch_path"), *hash = digest_of(item, "patch_hash");
     const char *root = jobs__text(item, "candidate_path"), *tree = jobs__text(item, "candidate_tree_hash");
     char pointer[64];
     if (patch != NULL && hash != NULL) {
         char *path = shown_path(c, item, patch);
         snprintf(pointer, sizeof pointer, "/items/%zu/patch_path", i);
         json_t *artifact = path == NULL ? NULL : jobs__add_artifact(c, "file", path, path, NULL, pointer, true);
-        if (artifact != NULL && json_object_set_new(artifact, "sha256", json_string(hash + 7)) != 0)
+        if (artifact != NULL && json_object_set_new(artifact, "sha256", json_string(hash)) != 0)
             c->failed = JOBS_NO_MEMORY;
         free(path);
     }
@@ -294,13 +282,12 @@ static void put_item_evidence(struct jobs__conversion *c, const json_t *item, si
     json_t *evidence;
     json_array_foreach(json_object_get(item, "evidence"), k, evidence)
     {
-        const char *hash = jobs__text(evidence, "sha256");
         char *path = shown_path(c, item, jobs__text(evidence, "path"));
         snprintf(pointer, sizeof pointer, "/items/%zu/evidence/%zu", i, k);
         if (path == NULL)
             c->failed = JOBS_NO_MEMORY;
         else
-            jobs__add_evidence(c, path, hash == NULL ? NULL : hash + 7, pointer);
+            jobs__add_evidence(c, path, digest_of(evidence, "sha256"), pointer);
         free(path);
     }
 }
@@ -336,11 +323,13 @@ static void put_item_blockers(struct jobs__conversion *c, const json_t *item)
 static void put_waiting(struct jobs__conversion *c)
 {
     size_t i;
-    json_t *approval;
-    json_array_foreach(json_object_get(c->source, "approval_items"), i, approval)
+    json_t *item;
+    json_array_foreach(json_object_get(c->source, "items"), i, item)
     {
-        jobs__buffer_text(&c->blocker, i == 0 ? "waiting for the user's decision on " : ", ");
-        jobs__append_text(c, &c->blocker, jobs__text(approval, "item_id"));
+        if (!item_is(item, "APPROVAL_READY"))
+            continue;
+        jobs__buffer_text(&c->blocker, c->blocker.len == 0 ? "waiting for the user's decision on " : ", ");
+        jobs__append_text(c, &c->blocker, jobs__text(item, "item_id"));
     }
 }
 
@@ -374,7 +363,6 @@ void jobs__convert_sublation_report(struct jobs__conversion *c)
     if (!jobs__violated(c)) {
         check_hash(c);
         check_state(c);
-        check_approvals(c);
         if (!c->options->schema_level)
             check_hashes(c);
     }
@@ -394,7 +382,10 @@ void jobs__convert_sublation_report(struct jobs__conversion *c)
     snprintf(text, sizeof text, "%s, %zu item%s, %zu waiting for approval, %zu blocked", state, count,
              count == 1 ? "" : "s", count_items(c, "APPROVAL_READY"), count_items(c, "BLOCKED"));
     jobs__outcome_line(c, NULL, text);
-    if (json_is_true(json_object_get(json_object_get(c->source, "review_policy"), "single_agent_user_authorized")))
+    const json_t *policy = json_object_get(c->source, "review_policy");
+    const char *mode = jobs__text(policy, "mode");
+    if (json_is_true(json_object_get(policy, "single_agent_user_authorized")) ||
+        (mode != NULL && strncmp(mode, "single_agent", 12) == 0))
         jobs__outcome_line(c, "Reviews", "no independent review");
     put_waiting(c);
     put_items(c, !closed);

@@ -7,6 +7,8 @@
 extern const char *const jobs__workflow_intents[];
 extern const struct jobs__shape jobs__workflow_blocker_shape;
 
+/* Level schema, where 1.0 and 1e0 are as good an integer as 1: makes them so. */
+void jobs__workflow_numbers(struct jobs__conversion *c);
 /* "[kind/scope] id: detail", joined with "; ". */
 void jobs__workflow_blockers(struct jobs__conversion *c);
 /* Every reference of the list by its looks: link, commit, file, else a claim that was not run. */

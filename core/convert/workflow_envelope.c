@@ -50,7 +50,7 @@ static const struct jobs__field gates_fields[] = {
 static const struct jobs__shape gates_shape = {true, gates_fields, COUNT(gates_fields)};
 
 static const struct jobs__field fix_fields[] = {
-    {"id", JOBS__STRING, JOBS__REQUIRED | JOBS__FILLED, NULL, 0, NULL},
+    {"id", JOBS__STRING, JOBS__REQUIRED, NULL, 0, NULL},
     {"file", JOBS__STRING, JOBS__REQUIRED, NULL, 0, NULL},
     {"axis", JOBS__STRING, JOBS__REQUIRED, NULL, 0, NULL},
     {"severity", JOBS__STRING, JOBS__REQUIRED, severities, 0, NULL},
@@ -227,7 +227,7 @@ static void check_contract(struct jobs__conversion *c)
 
 /* --- the mapping --- */
 
-static void put_artifacts(struct jobs__conversion *c, bool with_names)
+static void put_artifacts(struct jobs__conversion *c, bool finished)
 {
     char text[64], pointer[64];
     const char *url = word(c, "pr", "url"), *head = word(c, "pr", "head_sha"), *branch = word(c, "unit", "branch");
@@ -240,8 +240,11 @@ static void put_artifacts(struct jobs__conversion *c, bool with_names)
     }
     if (head != NULL && (jobs__is_hex(head, 40) || jobs__is_hex(head, 64)))
         jobs__add_artifact(c, "commit", "Head revision", head, NULL, "/pr/head_sha", true);
-    /* a branch or an issue number alone is nothing that was produced */
-    if (branch != NULL && with_names && c->nameable > 0)
+    else
+        jobs__outcome_line(c, "Head revision", head);
+    /* a branch or an issue number alone is nothing that was produced, and no_artifact has no artifacts */
+    bool with_names = !finished || c->nameable > 0;
+    if (branch != NULL && with_names)
         jobs__add_artifact(c, "branch", "Branch", branch, NULL, "/unit/branch", false);
     else
         jobs__outcome_line(c, "Branch", branch);
@@ -249,7 +252,7 @@ static void put_artifacts(struct jobs__conversion *c, bool with_names)
     {
         snprintf(text, sizeof text, "#%" JSON_INTEGER_FORMAT, json_integer_value(issue));
         snprintf(pointer, sizeof pointer, "/findings/issues_filed/%zu", i);
-        if (with_names && c->nameable > 0)
+        if (with_names)
             jobs__add_artifact(c, "other", "Issue filed", text, NULL, pointer, false);
         else
             jobs__outcome_line(c, "Issue filed", text);
@@ -283,17 +286,19 @@ static void put_gates(struct jobs__conversion *c)
 
 static void put_findings(struct jobs__conversion *c)
 {
-    char pointer[64];
+    char pointer[64], number[32];
     size_t i;
     json_t *entry;
     json_array_foreach(part(c, "findings", "fix_now"), i, entry)
     {
         struct jobs__buffer summary = {.max = JOBS_CONVERT_INPUT_MAX};
+        const char *id = jobs__text(entry, "id");
         snprintf(pointer, sizeof pointer, "/findings/fix_now/%zu", i);
+        snprintf(number, sizeof number, "D%zu", i + 1);
         jobs__buffer_format(&summary, "%s, %s: %s", json_string_value(json_object_get(entry, "class")),
                             json_string_value(json_object_get(entry, "route")),
                             json_string_value(json_object_get(entry, "file")));
-        jobs__add_finding(c, jobs__text(entry, "id"), jobs__text(entry, "severity"), summary.bytes, "unresolved",
+        jobs__add_finding(c, id == NULL ? number : id, jobs__text(entry, "severity"), summary.bytes, "unresolved",
                           pointer);
         jobs__buffer_free(&summary);
     }
@@ -309,11 +314,12 @@ static void put_progress(struct jobs__conversion *c)
 {
     const char *current = word(c, "phase", "current");
     const json_t *total = part(c, "phase", "total"), *completed = part(c, "phase", "completed");
-    if (current == NULL)
-        return;
-    jobs__append_text(c, &c->progress, current);
+    if (current != NULL)
+        jobs__append_text(c, &c->progress, current);
     if (json_is_integer(total) && json_is_integer(completed))
-        jobs__buffer_format(&c->progress, " (%" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT " phases done)",
+        jobs__buffer_format(&c->progress,
+                            current != NULL ? " (%" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT " phases done)"
+                                            : "%" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT " phases done",
                             json_integer_value(completed), json_integer_value(total));
 }
 
@@ -404,6 +410,9 @@ static void put_disposition(struct jobs__conversion *c)
     if (finished) {
         c->disposition = c->nameable > 0 ? "completed" : "no_artifact";
         put_unmet(c, false);
+        jobs__workflow_blockers(c);
+        jobs__outcome_line(c, "Blockers", c->blocker.len > 0 ? c->blocker.bytes : NULL); /* level schema alone */
+        c->blocker.len = 0;
         return;
     }
     c->disposition = blocked ? "blocked" : failed ? "failed" : "partial";
@@ -419,6 +428,7 @@ static void put_disposition(struct jobs__conversion *c)
 void jobs__convert_workflow_envelope(struct jobs__conversion *c)
 {
     char count[32];
+    jobs__workflow_numbers(c);
     repair_root(c);
     jobs__shape_check(c, &envelope_shape, &shape_rules, c->source, "");
     if (!jobs__violated(c) && !c->options->schema_level)
@@ -434,7 +444,7 @@ void jobs__convert_workflow_envelope(struct jobs__conversion *c)
     if (state_is(c, "MERGE_READY"))
         jobs__outcome_line(c, NULL, "Ready to merge, not merged.");
     bool finished = state_is(c, "OK") || state_is(c, "MERGE_READY") || state_is(c, "MERGED");
-    put_artifacts(c, true);
+    put_artifacts(c, finished);
     put_gates(c);
     put_findings(c);
     put_progress(c);
