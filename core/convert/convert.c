@@ -14,23 +14,24 @@
 static const struct {
     const char *name, *reask;
     void (*convert)(struct jobs__conversion *c);
+    const char *outcome, *blocker; /* where in the source these two texts stand */
 } formats[] = {
-    [JOBS_FORMAT_AUTO] = {"auto", NULL, NULL},
-    [JOBS_FORMAT_BUBBLES] = {"bubbles", NULL, jobs__convert_bubbles},
+    [JOBS_FORMAT_AUTO] = {"auto", NULL, NULL, "", ""},
+    [JOBS_FORMAT_BUBBLES] = {"bubbles", NULL, jobs__convert_bubbles, "/summary", "/blocker/reason"},
     [JOBS_FORMAT_SKILL_OUTCOME] =
         {"skill-outcome",
          "Send your result once more as the last thing in your answer: one block fenced as json that holds a complete "
          "agentic-workflow/skill-outcome of version 1 with exactly the members contract, version, skill, status, "
          "summary, next, blockers, questions, discoveries and evidence_refs.",
-         jobs__convert_skill_outcome},
+         jobs__convert_skill_outcome, "/summary", "/blockers"},
     [JOBS_FORMAT_WORKFLOW_ENVELOPE] =
         {"workflow-envelope",
          "Send your result once more as the last thing in your answer: one block fenced as json that holds a complete "
          "Envelope v2 with exactly the members skill, state, summary, unit, phase, pr, gates, findings, blockers, "
          "dependencies, recommendations, needs_input, next and detail.",
-         jobs__convert_workflow_envelope},
-    [JOBS_FORMAT_SUBLATION_MANIFEST] = {"sublation-manifest", NULL, jobs__convert_sublation_manifest},
-    [JOBS_FORMAT_SUBLATION_REPORT] = {"sublation-report", NULL, jobs__convert_sublation_report},
+         jobs__convert_workflow_envelope, "/summary", "/blockers"},
+    [JOBS_FORMAT_SUBLATION_MANIFEST] = {"sublation-manifest", NULL, jobs__convert_sublation_manifest, "/scope/changes", "/validation/rejection_reason"},
+    [JOBS_FORMAT_SUBLATION_REPORT] = {"sublation-report", NULL, jobs__convert_sublation_report, "/run_id", "/items"},
 };
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])
 
@@ -78,55 +79,83 @@ static void set_buffer(struct jobs__conversion *c, json_t *object, const char *n
         set(c, object, name, json_stringn(text->bytes, text->len));
 }
 
-/* The three edits that make a local repository binding the redacted one, in the text as it was given: spans of the
- * root, the visibility and the actionable flag, in the order of the text. */
-static void append_binding_edits(struct jobs__conversion *c, struct jobs__buffer *out)
+/* Appends the string at index as JSON, redacted; its own spelling when there is nothing to hide. A path may stand behind
+ * an escape, or be spelled with some: only the decoded text tells. */
+static void append_string(struct jobs__conversion *c, struct jobs__buffer *out, const struct jobs__json *doc,
+                          uint32_t index)
 {
-    struct edit {
+    struct jobs__buffer text = {.max = JOBS_CONVERT_INPUT_MAX}, clean = {.max = 4 * JOBS_CONVERT_INPUT_MAX};
+    jobs__json_string(doc, index, &text);
+    if (text.len > 0 && jobs__redact(c, text.bytes, text.len, &clean)) {
+        json_t *string = json_stringn(clean.bytes, clean.len);
+        char *spelled = json_dumps(string, JSON_ENCODE_ANY);
+        if (spelled == NULL)
+            c->failed = JOBS_NO_MEMORY;
+        else
+            jobs__buffer_text(out, spelled);
+        free(spelled);
+        json_decref(string);
+    } else {
+        jobs__buffer_add(out, doc->text + doc->values[index].start,
+                         doc->values[index].end - doc->values[index].start);
+    }
+    if (text.failed || clean.failed)
+        c->failed = JOBS_NO_MEMORY;
+    jobs__buffer_free(&text);
+    jobs__buffer_free(&clean);
+}
+
+/* The result itself, string by string; a local repository binding becomes the redacted one by three edits. */
+static void append_json(struct jobs__conversion *c, struct jobs__buffer *out, const struct jobs__json *doc)
+{
+    uint32_t resolution = jobs__json_member(doc, 0, "repositoryResolution");
+    const struct {
         uint32_t value;
         const char *text;
-    } edits[3];
-    size_t count = 0, at = 0;
-    const char *text = c->input + c->candidate.start;
-    struct jobs__json doc = {0};
-    struct jobs__json_fault fault;
-    if (jobs__json_parse(&doc, text, c->candidate.len, &fault) != JOBS_OK) {
-        c->failed = JOBS_NO_MEMORY;
-        jobs__json_free(&doc);
-        return;
+    } edits[] = {{jobs__json_member(doc, 0, "repositoryRoot"), "\"<redacted-local-root>\""},
+                 {jobs__json_member(doc, resolution, "pathVisibility"), "\"redacted\""},
+                 {jobs__json_member(doc, resolution, "actionable"), "false"}};
+    size_t at = 0;
+    for (uint32_t i = 0; i < doc->count; i++) {
+        const char *edit = NULL;
+        for (size_t e = 0; e < sizeof edits / sizeof edits[0] && c->local_binding; e++)
+            if (i > 0 && edits[e].value == i)
+                edit = edits[e].text;
+        if (edit == NULL && doc->values[i].type != JOBS__JSON_STRING)
+            continue;
+        jobs__buffer_add(out, doc->text + at, doc->values[i].start - at);
+        if (edit != NULL)
+            jobs__buffer_text(out, edit);
+        else
+            append_string(c, out, doc, i);
+        at = doc->values[i].end;
     }
-    uint32_t resolution = jobs__json_member(&doc, 0, "repositoryResolution");
-    edits[count++] = (struct edit){jobs__json_member(&doc, 0, "repositoryRoot"), "\"<redacted-local-root>\""};
-    edits[count++] = (struct edit){jobs__json_member(&doc, resolution, "pathVisibility"), "\"redacted\""};
-    edits[count++] = (struct edit){jobs__json_member(&doc, resolution, "actionable"), "false"};
-    jobs__redact(c, c->input, c->candidate.start, out);
-    for (size_t done = 0; done < count; done++) {
-        const struct edit *next = NULL;
-        for (size_t i = 0; i < count; i++)
-            if (doc.values[edits[i].value].start >= at &&
-                (next == NULL || doc.values[edits[i].value].start < doc.values[next->value].start))
-                next = &edits[i];
-        if (next == NULL)
-            break;
-        jobs__redact(c, text + at, doc.values[next->value].start - at, out);
-        jobs__buffer_text(out, next->text);
-        at = doc.values[next->value].end;
-    }
-    jobs__redact(c, text + at, c->input_len - c->candidate.start - at, out);
-    jobs__json_free(&doc);
+    jobs__buffer_add(out, doc->text + at, doc->len - at);
 }
 
 static void set_original(struct jobs__conversion *c, json_t *source)
 {
     struct jobs__buffer original = {.max = 4 * JOBS_CONVERT_INPUT_MAX};
-    if (c->local_binding && c->candidate.block == JOBS__BLOCK_JSON)
-        append_binding_edits(c, &original);
-    else
+    struct jobs__json doc = {0};
+    struct jobs__json_fault fault;
+    size_t start = c->candidate.start, end = start + c->candidate.len;
+    if (c->candidate.block != JOBS__BLOCK_JSON) {
         jobs__redact(c, c->input, c->input_len, &original);
+        if (c->local_binding)
+            jobs__violate(c, "X110", "", "a local repository binding can be redacted in JSON alone; leave out "
+                                         "--keep-original");
+    } else if (jobs__json_parse(&doc, c->input + start, c->candidate.len, &fault) != JOBS_OK) {
+        c->failed = JOBS_NO_MEMORY; /* it was read before */
+    } else {
+        jobs__redact(c, c->input, start, &original);
+        append_json(c, &original, &doc);
+        jobs__redact(c, c->input + end, c->input_len - end, &original);
+    }
     if (original.len > 4096)
         jobs__violate(c, "X110", "", "the redacted input has %zu bytes; leave out --keep-original", original.len);
     else
         set_buffer(c, source, "original", &original);
+    jobs__json_free(&doc);
     jobs__buffer_free(&original);
 }
 
@@ -189,16 +218,25 @@ static json_t *assemble(struct jobs__conversion *c)
     return manifest;
 }
 
-/* The source's pointer behind a pointer into the manifest: that of the entry it came from, else the manifest's own. */
+/* The source's pointer behind one into the manifest: of the entry it came from, of a list's last entry, of the text. */
 static const char *origin_of(const struct jobs__conversion *c, const char *pointer)
 {
     char entry[128];
+    const json_t *const lists[] = {c->artifacts, c->verification, c->findings, c->reviews, c->questions};
+    const char *const names[] = {"/artifacts", "/verification", "/findings", "/reviews", "/questions"};
+    if (strcmp(pointer, "/outcome") == 0)
+        return formats[c->candidate.format].outcome;
+    if (strcmp(pointer, "/blocker") == 0)
+        return formats[c->candidate.format].blocker;
     const char *slash = pointer[0] == '/' ? strchr(pointer + 1, '/') : NULL;
     size_t len = slash == NULL ? strlen(pointer) : strcspn(slash + 1, "/") + (size_t)(slash + 1 - pointer);
-    if (len >= sizeof entry)
+    if (len + 24 >= sizeof entry)
         return pointer;
     memcpy(entry, pointer, len);
     entry[len] = '\0';
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (strcmp(entry, names[i]) == 0 && json_array_size(lists[i]) > 0)
+            snprintf(entry + len, sizeof entry - len, "/%zu", json_array_size(lists[i]) - 1);
     const char *origin = json_string_value(json_object_get(c->origins, entry));
     return origin == NULL ? pointer : origin;
 }

@@ -1,9 +1,9 @@
 /* redact.c - what must never leave this machine, found in free text: local paths, file: URLs, hidden values, secrets.
  *
- * It looks at tokens (runs without spaces, quotes or brackets), never at meaning. A slash that stands alone at a
- * token's start opens an absolute path, save for the bare names of workflow commands ("/review-change").
+ * It looks at tokens (runs without spaces, quotes or brackets), never at meaning. A slash opens an absolute path where
+ * no name stands before it, save for the bare names of workflow commands ("/review-change").
  */
-#include "conversion.h"
+#include "workflow.h"
 
 #include "../text.h"
 
@@ -12,26 +12,6 @@
 #include <strings.h>
 
 static const char redacted[] = "<redacted>";
-
-/* Commands of agentic-workflow, which read like absolute paths of one component. */
-static const char *const commands[] = {"workflow-status",
-                                       "init-workspace",
-                                       "status",
-                                       "discover-repository-state",
-                                       "resolve-repository-state",
-                                       "design-feature",
-                                       "review-spec",
-                                       "plan-feature",
-                                       "review-plan",
-                                       "plan-fix",
-                                       "triage-issue",
-                                       "execute-phase",
-                                       "review-change",
-                                       "loop-review-fold",
-                                       "audit-pr",
-                                       "merge",
-                                       "ask-human",
-                                       NULL};
 
 static bool is_boundary(unsigned char c)
 {
@@ -45,23 +25,66 @@ static size_t token_end(const char *text, size_t len, size_t at)
     return at;
 }
 
+/* Commands of agentic-workflow read like absolute paths of one component. */
 static bool is_command(const char *text, size_t len)
 {
+    char name[32];
     while (len > 0 && strchr(".:!?", text[len - 1]) != NULL)
         len--;
-    for (size_t i = 0; commands[i] != NULL; i++)
-        if (strlen(commands[i]) == len && memcmp(commands[i], text, len) == 0)
+    if (len >= sizeof name)
+        return false;
+    memcpy(name, text, len);
+    name[len] = '\0';
+    return jobs__is_one_of(name, jobs__workflow_intents) || strcmp(name, "workflow-status") == 0;
+}
+
+/* Punctuation and symbols beyond ASCII, coarsely: quotation marks, dashes, arrows, bullets, full-width forms, emoji. */
+static bool is_mark(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {{0x80, 0xA9},     {0xAB, 0xB4},     {0xB6, 0xB9},     {0xBB, 0xBF},
+                                         {0x2000, 0x2BFF}, {0x3000, 0x303F}, {0xFE10, 0xFE6F}, {0xFEFF, 0xFEFF},
+                                         {0xFF00, 0xFF0F}, {0xFF1A, 0xFF20}, {0xFF3B, 0xFF40}, {0xFF5B, 0xFF65},
+                                         {0x1F000, 0x1FAFF}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1])
             return true;
     return false;
+}
+
+/* Whether something begins at i of the token: behind = : @, behind nothing but marks ("**", "-I"), behind a mark beyond
+ * ASCII, or behind an escape of JSON ("\n/…", "\/…"). */
+static bool begins(const char *text, size_t i)
+{
+    size_t at = i;
+    if (i == 0 || strchr("=:@", text[i - 1]) != NULL)
+        return true;
+    if (text[i - 1] == '\\' || (i >= 2 && text[i - 2] == '\\' && strchr("bfnrt\"", text[i - 1]) != NULL))
+        return true;
+    if (i == 2 && text[0] == '-' && isalpha((unsigned char)text[1]))
+        return true;
+    if ((unsigned char)text[i - 1] >= 0x80) {
+        while (at > 0 && ((unsigned char)text[at - 1] & 0xC0) == 0x80)
+            at--;
+        at -= at > 0;
+        return is_mark(jobs__text_next(text, i, &at));
+    }
+    while (at > 0 && ispunct((unsigned char)text[at - 1]) && strchr("./\\", text[at - 1]) == NULL)
+        at--;
+    return at == 0;
 }
 
 static bool has_up_component(const char *text, size_t len)
 {
     for (size_t i = 0; i + 2 <= len; i++)
-        if (text[i] == '.' && text[i + 1] == '.' && (i == 0 || strchr("/\\=:", text[i - 1]) != NULL) &&
+        if (text[i] == '.' && text[i + 1] == '.' && (begins(text, i) || strchr("/\\", text[i - 1]) != NULL) &&
             (i + 2 == len || text[i + 2] == '/' || text[i + 2] == '\\'))
             return true;
     return false;
+}
+
+static bool is_scheme(const char *text, size_t len)
+{
+    return len > 1 && text[len - 1] == ':' && isalnum((unsigned char)text[len - 2]);
 }
 
 /* Where in the token text[0..len) a local path begins; len when there is none. */
@@ -70,10 +93,11 @@ static size_t local_start(const char *text, size_t len)
     if (has_up_component(text, len))
         return 0;
     for (size_t i = 0; i < len; i++) {
-        bool starts = i == 0 || strchr("=:@", text[i - 1]) != NULL;
         const char *rest = text + i;
         size_t left = len - i;
-        if (!starts)
+        if (strchr("/\\~", rest[0]) == NULL && !isalpha((unsigned char)rest[0]))
+            continue;
+        if (!begins(text, i))
             continue;
         if (left >= 5 && strncasecmp(rest, "file:", 5) == 0)
             return i;
@@ -85,17 +109,14 @@ static size_t local_start(const char *text, size_t len)
         if (rest[0] == '~' &&
             (left == 1 || strchr("/\\", rest[1]) != NULL || isalpha((unsigned char)rest[1]) || rest[1] == '_'))
             return i;
-        if (rest[0] == '/' && left > 1) {
-            if (rest[1] == '/') { /* the // of a URL, or a comment: skip both */
-                i++;
-                if (i > 1) { /* scheme://host/path holds no local path */
-                    return len;
-                }
-                continue;
-            }
-            if (!is_command(rest + 1, left - 1))
-                return i;
-        }
+        if (rest[0] != '/' || left == 1)
+            continue;
+        if (rest[1] == '/' && is_scheme(text, i)) /* scheme://host/path holds no local path */
+            return len;
+        if (rest[1] == '/' && left == 2) /* a comment's mark */
+            return len;
+        if (!is_command(rest + 1, left - 1))
+            return i;
     }
     return len;
 }
