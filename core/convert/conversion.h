@@ -72,11 +72,15 @@ bool jobs__violated(const struct jobs__conversion *c); /* or out of memory */
 /* Walks the table of rules; false behind its end. */
 bool jobs__convert_rule(size_t i, const char **number, const char **sentence);
 
-/* --- extraction: extract.c, plain.c, yaml.c --- */
+/* --- extraction: extract.c, json_source.c, plain.c, yaml.c --- */
 /* Finds the one candidate and reads it into c->source; violations when there is none, several, or a cut one. */
 void jobs__extract(struct jobs__conversion *c);
+json_t *jobs__json_read(struct jobs__conversion *c, const char *text, size_t len);
 json_t *jobs__plain_read(struct jobs__conversion *c, const char *text, size_t len, size_t line);
 json_t *jobs__yaml_read(struct jobs__conversion *c, const char *text, size_t len, size_t line);
+/* The bytes that the hash of a JSON result is of, members of the root in left_out aside. False for a real: its spelling
+ * is not certain. */
+bool jobs__json_canonical(struct jobs__conversion *c, const char *const *left_out, struct jobs__buffer *out);
 /* By its discriminator; AUTO when it has none. */
 enum jobs_format jobs__format_of(const json_t *source);
 

@@ -30,7 +30,8 @@ static const struct {
          "Envelope v2 with exactly the members skill, state, summary, unit, phase, pr, gates, findings, blockers, "
          "dependencies, recommendations, needs_input, next and detail.",
          jobs__convert_workflow_envelope, "/summary", "/blockers"},
-    [JOBS_FORMAT_SUBLATION_MANIFEST] = {"sublation-manifest", NULL, jobs__convert_sublation_manifest, "/scope/changes", "/validation/rejection_reason"},
+    [JOBS_FORMAT_SUBLATION_MANIFEST] = {"sublation-manifest", NULL, jobs__convert_sublation_manifest, "/scope/changes",
+                                        "/validation/rejection_reason"},
     [JOBS_FORMAT_SUBLATION_REPORT] = {"sublation-report", NULL, jobs__convert_sublation_report, "/run_id", "/items"},
 };
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])
@@ -79,8 +80,8 @@ static void set_buffer(struct jobs__conversion *c, json_t *object, const char *n
         set(c, object, name, json_stringn(text->bytes, text->len));
 }
 
-/* Appends the string at index as JSON, redacted; its own spelling when there is nothing to hide. A path may stand behind
- * an escape, or be spelled with some: only the decoded text tells. */
+/* Appends the string at index as JSON, redacted; its own spelling when there is nothing to hide. A path may stand
+ * behind an escape, or be spelled with some: only the decoded text tells. */
 static void append_string(struct jobs__conversion *c, struct jobs__buffer *out, const struct jobs__json *doc,
                           uint32_t index)
 {
@@ -96,8 +97,7 @@ static void append_string(struct jobs__conversion *c, struct jobs__buffer *out, 
         free(spelled);
         json_decref(string);
     } else {
-        jobs__buffer_add(out, doc->text + doc->values[index].start,
-                         doc->values[index].end - doc->values[index].start);
+        jobs__buffer_add(out, doc->text + doc->values[index].start, doc->values[index].end - doc->values[index].start);
     }
     if (text.failed || clean.failed)
         c->failed = JOBS_NO_MEMORY;
@@ -142,8 +142,9 @@ static void set_original(struct jobs__conversion *c, json_t *source)
     if (c->candidate.block != JOBS__BLOCK_JSON) {
         jobs__redact(c, c->input, c->input_len, &original);
         if (c->local_binding)
-            jobs__violate(c, "X110", "", "a local repository binding can be redacted in JSON alone; leave out "
-                                         "--keep-original");
+            jobs__violate(c, "X110", "",
+                          "a local repository binding can be redacted in JSON alone; leave out "
+                          "--keep-original");
     } else if (jobs__json_parse(&doc, c->input + start, c->candidate.len, &fault) != JOBS_OK) {
         c->failed = JOBS_NO_MEMORY; /* it was read before */
     } else {

@@ -5,7 +5,6 @@
  */
 #include "conversion.h"
 
-#include "../json.h"
 #include "../text.h"
 
 #include <ctype.h>
@@ -21,7 +20,7 @@ struct scan {
     size_t at, line; /* of the next line to read */
     struct jobs__candidate found[MAX_CANDIDATES];
     size_t count;
-    size_t unclosed_line; /* of a fence that never closes; 0 when there is none */
+    size_t unclosed_line;      /* of a fence that never closes; 0 when there is none */
     enum jobs_format unclosed; /* what is in it */
     size_t indent;             /* where the text of the list item begins that we are in; 0 outside of lists */
 };
@@ -351,27 +350,6 @@ static bool too_large(const json_t *value)
     return false;
 }
 
-static json_t *read_json(struct jobs__conversion *c, const char *text, size_t len)
-{
-    struct jobs__json doc = {0};
-    struct jobs__json_fault fault = {0};
-    json_error_t error;
-    json_t *value = NULL;
-    int rc = jobs__json_parse(&doc, text, len, &fault);
-    if (rc == JOBS_OK) {
-        value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
-        if (value == NULL)
-            jobs__violate(c, "X105", "", "line %zu: a number is too large, or a text holds NUL",
-                          c->candidate.line + (size_t)(error.line > 0 ? error.line - 1 : 0));
-    } else if (rc == JOBS_INVALID) {
-        jobs__violate(c, "X105", fault.pointer, "line %zu: %s", c->candidate.line + fault.line - 1, fault.what);
-    } else {
-        c->failed = rc;
-    }
-    jobs__json_free(&doc);
-    return value;
-}
-
 static void read_candidate(struct jobs__conversion *c)
 {
     const char *text = c->input + c->candidate.start;
@@ -381,7 +359,7 @@ static void read_candidate(struct jobs__conversion *c)
     else if (c->candidate.block == JOBS__BLOCK_PLAIN)
         c->source = jobs__plain_read(c, text, len, c->candidate.line);
     else
-        c->source = read_json(c, text, len);
+        c->source = jobs__json_read(c, text, len);
     if (c->source == NULL) {
         if (!jobs__violated(c))
             c->failed = JOBS_NO_MEMORY;

@@ -41,9 +41,9 @@ static bool is_command(const char *text, size_t len)
 /* Punctuation and symbols beyond ASCII, coarsely: quotation marks, dashes, arrows, bullets, full-width forms, emoji. */
 static bool is_mark(uint32_t c)
 {
-    static const uint32_t ranges[][2] = {{0x80, 0xA9},     {0xAB, 0xB4},     {0xB6, 0xB9},     {0xBB, 0xBF},
-                                         {0x2000, 0x2BFF}, {0x3000, 0x303F}, {0xFE10, 0xFE6F}, {0xFEFF, 0xFEFF},
-                                         {0xFF00, 0xFF0F}, {0xFF1A, 0xFF20}, {0xFF3B, 0xFF40}, {0xFF5B, 0xFF65},
+    static const uint32_t ranges[][2] = {{0x80, 0xA9},      {0xAB, 0xB4},     {0xB6, 0xB9},     {0xBB, 0xBF},
+                                         {0x2000, 0x2BFF},  {0x3000, 0x303F}, {0xFE10, 0xFE6F}, {0xFEFF, 0xFEFF},
+                                         {0xFF00, 0xFF0F},  {0xFF1A, 0xFF20}, {0xFF3B, 0xFF40}, {0xFF5B, 0xFF65},
                                          {0x1F000, 0x1FAFF}};
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
         if (c >= ranges[i][0] && c <= ranges[i][1])

@@ -199,8 +199,8 @@ static bool asks(const struct jobs__conversion *c)
 {
     size_t i;
     json_t *entry;
-    json_array_foreach(json_object_get(c->source, "questions"), i, entry) if (jobs__text(entry, "question") != NULL)
-        return true;
+    json_array_foreach(json_object_get(c->source, "questions"), i,
+                       entry) if (jobs__text(entry, "question") != NULL) return true;
     return false;
 }
 
@@ -276,8 +276,8 @@ static bool names_legacy_intent(const struct jobs__conversion *c)
     size_t i;
     json_t *entry;
     bool found = strcmp(jobs__text(json_object_get(c->source, "next"), "intent"), "loop-review-fold") == 0;
-    json_array_foreach(json_object_get(c->source, "discoveries"), i, entry)
-        found |= strcmp(jobs__text(entry, "proposed_intent"), "loop-review-fold") == 0;
+    json_array_foreach(json_object_get(c->source, "discoveries"), i, entry) found |=
+        strcmp(jobs__text(entry, "proposed_intent"), "loop-review-fold") == 0;
     return found;
 }
 

@@ -49,106 +49,16 @@ static const struct jobs__field report_fields[] = {
 static const struct jobs__shape report_shape = {false, report_fields, COUNT(report_fields)};
 static const struct jobs__shape_rules shape_rules = {"R101", "R101", "R103", "R104"};
 
-/* --- report_hash: JSON with sorted names, compact, non-ASCII raw, control characters escaped in lower case, no
- * reals; the way Python's json writes it with sort_keys, compact separators and ensure_ascii off --- */
-
-static void write_string(struct jobs__buffer *out, const char *text, size_t len)
-{
-    static const char *const shorts[] = {['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n", ['\f'] = "\\f",
-                                         ['\r'] = "\\r", ['"'] = "\\\"", ['\\'] = "\\\\"};
-    jobs__buffer_char(out, '"');
-    for (size_t i = 0; i < len; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        if (byte < COUNT(shorts) && shorts[byte] != NULL)
-            jobs__buffer_text(out, shorts[byte]);
-        else if (byte < 0x20)
-            jobs__buffer_format(out, "\\u%04x", byte);
-        else
-            jobs__buffer_char(out, (char)byte);
-    }
-    jobs__buffer_char(out, '"');
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool write_value(struct jobs__buffer *out, const json_t *value, bool root);
-
-static bool write_object(struct jobs__buffer *out, const json_t *object, bool root)
-{
-    static const char *const left_out[] = {"report_hash", "plain_report_sha256", "delivery", NULL};
-    size_t count = 0;
-    const char *name;
-    json_t *value;
-    const char **names = calloc(json_object_size(object) + 1, sizeof *names);
-    if (names == NULL) {
-        out->failed = JOBS_NO_MEMORY;
-        return false;
-    }
-    json_object_foreach((json_t *)object, name, value) if (!root || !jobs__is_one_of(name, left_out)) names[count++] =
-        name;
-    qsort(names, count, sizeof *names, compare_names);
-    jobs__buffer_char(out, '{');
-    bool good = true;
-    for (size_t i = 0; i < count && good; i++) {
-        jobs__buffer_text(out, i > 0 ? "," : "");
-        write_string(out, names[i], strlen(names[i]));
-        jobs__buffer_char(out, ':');
-        good = write_value(out, json_object_get(object, names[i]), false);
-    }
-    jobs__buffer_char(out, '}');
-    free(names);
-    return good;
-}
-
-/* False for a real: its spelling is not certain. */
-static bool write_value(struct jobs__buffer *out, const json_t *value, bool root)
-{
-    size_t i;
-    json_t *item;
-    bool good = true;
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return write_object(out, value, root);
-    case JSON_ARRAY:
-        jobs__buffer_char(out, '[');
-        json_array_foreach(value, i, item)
-        {
-            jobs__buffer_text(out, i > 0 ? "," : "");
-            good = write_value(out, item, false) && good;
-        }
-        jobs__buffer_char(out, ']');
-        return good;
-    case JSON_STRING:
-        write_string(out, json_string_value(value), json_string_length(value));
-        return true;
-    case JSON_INTEGER:
-        jobs__buffer_format(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        return true;
-    case JSON_REAL:
-        return false;
-    case JSON_TRUE:
-        jobs__buffer_text(out, "true");
-        return true;
-    case JSON_FALSE:
-        jobs__buffer_text(out, "false");
-        return true;
-    case JSON_NULL:
-        jobs__buffer_text(out, "null");
-        return true;
-    }
-    return false;
-}
+/* --- report_hash --- */
 
 static void check_hash(struct jobs__conversion *c)
 {
+    static const char *const left_out[] = {"report_hash", "plain_report_sha256", "delivery", NULL};
     struct jobs__buffer bytes = {.max = 8 * JOBS_CONVERT_INPUT_MAX};
     const char *stated = json_string_value(json_object_get(c->source, "report_hash"));
     unsigned char digest[32];
     char text[72] = "sha256:";
-    bool written = write_value(&bytes, c->source, true);
+    bool written = jobs__json_canonical(c, left_out, &bytes);
     if (!written && !bytes.failed) {
         jobs__violate(c, "R201", "/report_hash",
                       "the report holds a number with a fraction, whose bytes are not certain");
@@ -237,7 +147,8 @@ static char *shown_path(struct jobs__conversion *c, const json_t *item, const ch
     while (len > 1 && root[len - 1] == '/')
         len--;
     if (root != NULL && id != NULL && strncmp(path, root, len) == 0 && (path[len] == '/' || path[len] == '\0')) {
-        if (asprintf(&shown, "%s%s", id, path + len) < 0)
+        const char *rest = path + len;
+        if (asprintf(&shown, "%s%s", id, strcmp(rest, "/") == 0 ? "" : rest) < 0)
             shown = NULL;
     } else if (jobs__is_local(path)) {
         size_t end = strlen(path), start;
