@@ -1,0 +1,146 @@
+/* test_feed_memory.c - every allocation of a feed fails once: it ends with a true word, leaks nothing, and never calls
+ * itself complete without having given everything.
+ */
+#include "feed_transcript.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+char *__wrap_strdup(const char *text);
+void __wrap_free(void *memory);
+
+static bool counting;
+static size_t allocations, failing; /* the failing-th fails, from 1; 0: none */
+static long live;
+
+static bool fails_now(void)
+{
+    return counting && ++allocations == failing;
+}
+
+static void *born(void *memory)
+{
+    live += memory != NULL;
+    return memory;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : born(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : born(__real_calloc(count, size));
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    if (fails_now())
+        return NULL;
+    void *more = __real_realloc(memory, size);
+    live += memory == NULL && more != NULL;
+    return more;
+}
+
+char *__wrap_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = __wrap_malloc(size);
+    return copy == NULL ? NULL : memcpy(copy, text, size);
+}
+
+void __wrap_free(void *memory)
+{
+    live -= memory != NULL;
+    __real_free(memory);
+}
+
+static void frame(const char *text)
+{
+    t.engine->ops->frame(t.engine, t.now, text, strlen(text));
+}
+
+static void serve(void)
+{
+    char text[512];
+    for (unsigned i = 0; i < 5; i++) {
+        int64_t at = TODAY - (int64_t)i;
+        if (at < t.since || (t.until > 0 && at > t.until))
+            continue;
+        snprintf(text, sizeof text, "[\"EVENT\",\"%s\",{\"id\":\"%064u\",\"created_at\":%" PRId64 "}]", t.subscription,
+                 i, at);
+        frame(text);
+    }
+    snprintf(text, sizeof text, "[\"EOSE\",\"%s\"]", t.subscription);
+    frame(text);
+}
+
+/* A relay that does everything right, until the end. */
+static void is_served(void)
+{
+    const struct jobs__opened opened = {0};
+    char text[128];
+    for (unsigned steps = 0; steps < 500; steps++) {
+        struct jobs__step s = t.engine->ops->next(t.engine, t.now);
+        if (s.want == JOBS__WANT_DONE)
+            return;
+        if (s.want == JOBS__WANT_DIAL) {
+            t.engine->ops->opened(t.engine, t.now, &opened);
+            frame("[\"AUTH\",\"challenge\"]");
+        } else if (s.want == JOBS__WANT_WAIT) {
+            t.now = s.at;
+        } else if (read_request(&s)) {
+            serve();
+        } else if (s.len > 8 && memcmp(s.bytes, "[\"AUTH\",", 8) == 0) {
+            snprintf(text, sizeof text, "[\"OK\",\"%s\",true,\"\"]", t.auth_id);
+            frame(text);
+        }
+    }
+    fail_msg("it does not end");
+}
+
+static void every_allocation_fails_once(void **state)
+{
+    (void)state;
+    size_t total = 0, complete = 0;
+    for (failing = 0; failing <= total; failing++) {
+        const struct jobs__feed_options options = feed_options(LISTS);
+        hang_up();
+        t.now = START;
+        long before = live;
+        allocations = 0;
+        counting = true;
+        int code = jobs__feed_new(&t.feed, &options);
+        if (code == JOBS_OK) {
+            t.engine = jobs__feed_engine(t.feed);
+            is_served();
+        }
+        counting = false;
+        if (failing == 0)
+            total = allocations;
+        if (code != JOBS_OK) {
+            assert_int_equal(code, JOBS_NO_MEMORY);
+            assert_null(t.feed);
+        } else if (result()->complete) {
+            complete++;
+            assert_int_equal(t.given, 5);
+        } else {
+            assert_int_not_equal(result()->code, JOBS_OK);
+        }
+        hang_up();
+        assert_int_equal(live, before);
+    }
+    assert_true(total >= 5);
+    assert_true(complete >= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
