@@ -75,7 +75,7 @@ bool jobs__pages_end(struct jobs__pages *pages)
         return leave_second(pages, true);
     if (pages->size == JOBS__PAGE_MAX)
         return leave_second(pages, false);
-    pages->size = pages->size * 2 < JOBS__PAGE_MAX ? pages->size * 2 : JOBS__PAGE_MAX;
+    pages->size = pages->size * 4 < JOBS__PAGE_MAX ? pages->size * 4 : JOBS__PAGE_MAX;
     return true;
 }
 
@@ -93,8 +93,7 @@ void jobs__pages_interrupt(struct jobs__pages *pages, int64_t known)
         pages->resume = pages->until;
         pages->upper = known > 1 ? known : 1;
     }
-    pages->until = 0;
-    pages->size = pages->first_size;
+    pages->until = 0; /* the size stays: the crowded second that needed it comes again */
     pages->doubted = 0;
     pages->checking = false;
 }

@@ -54,7 +54,7 @@ static void a_second_that_holds_more_than_a_page(void **state)
     for (unsigned i = 0; i < 4; i++)
         gives(i, T - 5);
     says_eose();
-    asks_page(0, T - 5, 8);
+    asks_page(0, T - 5, 16);
     for (unsigned i = 0; i < 7; i++)
         gives(i, T - 5);
     gives(7, T - 6);
@@ -157,7 +157,7 @@ static void a_larger_page_is_refused(void **state)
     for (unsigned i = 0; i < 4; i++)
         gives(i, T - 5);
     says_eose();
-    asks_page(0, T - 5, 8);
+    asks_page(0, T - 5, 16);
     says_closed(t.page, "invalid: limit too large");
     asks_page(0, T - 6, 4);
     gives(9, T - 7);
