@@ -100,13 +100,15 @@ static int conflict(struct job *job)
 {
     const struct jobs__entry *entry = job->standing;
     memcpy(job->receipt->event_id, entry->id, sizeof entry->id);
-    int code = jobs_error_set(job->error, JOBS_CONFLICT,
-                              "a different handoff of this key is already there for this "
-                              "job: %s; nothing was signed",
-                              entry->id);
+    bool elsewhere = strcmp(entry->channel, job->channel) != 0;
+    int code =
+        jobs_error_set(job->error, JOBS_CONFLICT,
+                       "a different handoff of this key is already there for this job%s%s: %s; nothing was signed",
+                       elsewhere ? ", in channel " : "", elsewhere ? entry->channel : "", entry->id);
     if (job->error != NULL)
-        snprintf(job->error->hint, sizeof job->error->hint,
-                 "--supersede replaces it; or name it as `supersedes` in the manifest");
+        snprintf(job->error->hint, sizeof job->error->hint, "%s",
+                 elsewhere ? "name that channel, or the right job: readers count `supersedes` only within one channel"
+                           : "--supersede replaces it; or name it as `supersedes` in the manifest");
     return code;
 }
 
