@@ -41,7 +41,7 @@ static bool next_line(struct scan *s, struct line *out)
     *out = (struct line){.text = input + s->at, .len = stop - s->at, .start = s->at, .number = s->line};
     if (out->len > 0 && out->text[out->len - 1] == '\r')
         out->len--;
-    s->at = stop + 1;
+    s->at = end == NULL ? stop : stop + 1; /* never behind the input */
     s->line++;
     return true;
 }
@@ -296,7 +296,7 @@ static void take_heading(struct scan *s)
             begun = true;
         }
     }
-    add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_PLAIN, start, s->at < s->c->input_len ? s->at : s->c->input_len, first);
+    add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_PLAIN, start, s->at, first);
 }
 
 /* An HTML comment is no result, whatever it holds. One within a paragraph cannot hold a block. */

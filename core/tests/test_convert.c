@@ -115,6 +115,7 @@ static void extraction_finds_the_one_result(void **state)
         {"two results", FENCE(OUTCOME("failed")) FENCE(OUTCOME("completed")), "X103"},
         {"two of different formats", FENCE(OUTCOME("failed")) "# RESULT-ENVELOPE\n" FENCE(BUBBLES), "X103"},
         {"a result, then a cut one", FENCE(OUTCOME("completed")) "```json\n{\"contract\":\"agentic", "X104"},
+        {"a fence that begins in the last line", FENCE(OUTCOME("completed")) "```json", "X104"},
         {"a cut one alone", "```json\n" OUTCOME("completed"), "X104"},
         {"a quoted example, then the real one",
          "````markdown\n" FENCE(OUTCOME("failed")) "````\n" FENCE(OUTCOME("completed")), ""},
