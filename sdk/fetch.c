@@ -13,18 +13,6 @@ struct fetch {
     const struct jobs_event *found;
 };
 
-static int sign_auth(void *context, const char *url, const char *challenge, const char **json, size_t *len, char id[65])
-{
-    struct jobs__post *post = context;
-    jobs_event_free(post->auth);
-    int code = jobs__sign_auth(&post->auth, post->options, url, challenge);
-    if (code)
-        return code;
-    *json = jobs_event_json(post->auth, len);
-    memcpy(id, jobs_event_id(post->auth), 65);
-    return JOBS_OK;
-}
-
 /* One relay that has it is enough. */
 static bool on_turn(void *context, int64_t now)
 {
@@ -53,7 +41,7 @@ static int run(struct fetch *fetch, const char *id, const struct jobs__relays *r
     for (size_t i = 0; !code && i < relays->count; i++) {
         struct jobs__post *post = &fetch->posts[i];
         post->url = relays->urls[i];
-        post->options = fetch->options;
+        post->signer.options = fetch->options;
         const struct jobs__session_options session = {
             .auth_url = fetch->options->auth_url != NULL ? fetch->options->auth_url : post->url,
             .start = start,
@@ -62,7 +50,7 @@ static int run(struct fetch *fetch, const char *id, const struct jobs__relays *r
             .read_back = true,
             .seed = (uint64_t)start + i,
             .fetch_id = id,
-            .sign_auth = fetch->options->key != NULL ? sign_auth : NULL,
+            .sign_auth = fetch->options->key != NULL ? jobs__signer_sign : NULL,
             .context = post,
         };
         code = jobs__session_new(&post->session, &session);
@@ -133,7 +121,7 @@ int jobs__fetch_event(struct jobs_event **out, const char *id, const struct jobs
     }
     for (size_t i = 0; i < relays->count && fetch.posts != NULL; i++) {
         jobs__session_free(fetch.posts[i].session);
-        jobs_event_free(fetch.posts[i].auth);
+        jobs_event_free(fetch.posts[i].signer.last);
     }
     free(fetch.posts);
     return code;

@@ -30,6 +30,14 @@ bool jobs__stopped(const struct jobs_client_options *options);
 /* The AUTH event for a challenge, sealed. */
 int jobs__sign_auth(struct jobs_event **out, const struct jobs_client_options *options, const char *url,
                     const char *challenge);
+/* What an engine's sign_auth needs of its owner: the first member of whatever stands behind the engine's context. */
+struct jobs__signer {
+    const struct jobs_client_options *options;
+    struct jobs_event *last; /* the AUTH event made last; the owner frees it */
+};
+/* Fits sign_auth of sessions, feeds and replays; context begins with a struct jobs__signer. */
+int jobs__signer_sign(void *context, const char *url, const char *challenge, const char **json, size_t *len,
+                      char id[65]);
 /* The same content and tags with today's time and attestation. JOBS_OK, JOBS_BAD_KEY (its attestation does not allow
  * it), … */
 int jobs__sign_again(struct jobs_event **out, const struct jobs_event *old, const struct jobs_client_options *options,
@@ -37,11 +45,10 @@ int jobs__sign_again(struct jobs_event **out, const struct jobs_event *old, cons
 
 /* --- one delivery (publisher_delivery.c) --- */
 
-struct jobs__post {  /* one relay of it */
-    const char *url; /* borrowed from the delivery's relays or the entry */
-    const struct jobs_client_options *options;
+struct jobs__post {                /* one relay of it */
+    struct jobs__signer signer;    /* first */
+    const char *url;               /* borrowed from the delivery's relays or the entry */
     struct jobs__session *session; /* NULL: not contacted */
-    struct jobs_event *auth;       /* the last AUTH event made for it */
     int64_t sent_before;           /* the fact's last_send before this run */
     enum jobs__ask asked;          /* how the ask ended */
     bool decided;                  /* the session said DECIDE */

@@ -27,18 +27,6 @@ static struct jobs__fact *fact_of(struct jobs__delivery *delivery, const struct 
 
 /* --- setting up --- */
 
-static int sign_auth(void *context, const char *url, const char *challenge, const char **json, size_t *len, char id[65])
-{
-    struct jobs__post *post = context;
-    jobs_event_free(post->auth);
-    int code = jobs__sign_auth(&post->auth, post->options, url, challenge);
-    if (code)
-        return code;
-    *json = jobs_event_json(post->auth, len);
-    memcpy(id, jobs_event_id(post->auth), 65);
-    return JOBS_OK;
-}
-
 static int open_session(struct jobs__delivery *delivery, struct jobs__post *post)
 {
     const struct jobs_client_options *options = delivery->options;
@@ -61,7 +49,7 @@ static int open_session(struct jobs__delivery *delivery, struct jobs__post *post
         .maybe_sent = delivery->maybe_sent,
         .was_sent = delivery->maybe_sent && jobs__fact_is_open(fact_of(delivery, post)),
         .ask_filter = delivery->ask || post->proof_only ? filter : NULL,
-        .sign_auth = options->key != NULL ? sign_auth : NULL,
+        .sign_auth = options->key != NULL ? jobs__signer_sign : NULL,
         .context = post,
     };
     return jobs__session_new(&post->session, &session);
@@ -111,7 +99,7 @@ static int set_up(struct jobs__delivery *delivery)
     }
     for (size_t i = 0; i < delivery->count; i++) {
         struct jobs__post *post = &delivery->posts[i];
-        post->options = delivery->options;
+        post->signer.options = delivery->options;
         if (answer_from_disk(delivery, post))
             continue;
         if (entry != NULL && entry->event == NULL) {
@@ -478,7 +466,7 @@ void jobs__delivery_free(struct jobs__delivery *delivery)
 {
     for (size_t i = 0; i < delivery->count; i++) {
         jobs__session_free(delivery->posts[i].session);
-        jobs_event_free(delivery->posts[i].auth);
+        jobs_event_free(delivery->posts[i].signer.last);
     }
     free(delivery->posts);
     delivery->posts = NULL;

@@ -31,6 +31,19 @@ int jobs__sign_auth(struct jobs_event **out, const struct jobs_client_options *o
     return JOBS_OK;
 }
 
+int jobs__signer_sign(void *context, const char *url, const char *challenge, const char **json, size_t *len,
+                      char id[65])
+{
+    struct jobs__signer *signer = context;
+    jobs_event_free(signer->last);
+    int code = jobs__sign_auth(&signer->last, signer->options, url, challenge);
+    if (code)
+        return code;
+    *json = jobs_event_json(signer->last, len);
+    memcpy(id, jobs_event_id(signer->last), 65);
+    return JOBS_OK;
+}
+
 /* Whether the attestation that an event carries allows one of another time. */
 static int old_attestation_allows(const struct jobs_tag *tag, const char *agent, int64_t now, struct jobs_error *error)
 {

@@ -29,10 +29,10 @@ struct reading {
     struct jobs_read_counts *counts;
     struct jobs__seen seen;
     struct source {
+        struct jobs__signer signer; /* first */
         struct reading *reading;
         const char *url;
         struct jobs__feed *feed;
-        struct jobs_event *auth;
     } * sources;
     size_t source_count;
     struct jobs__relays relays;
@@ -43,18 +43,6 @@ struct reading {
     size_t held_count, held_bytes;
     int64_t held_since;
 };
-
-static int sign_auth(void *context, const char *url, const char *challenge, const char **json, size_t *len, char id[65])
-{
-    struct source *source = context;
-    jobs_event_free(source->auth);
-    int code = jobs__sign_auth(&source->auth, source->reading->options, url, challenge);
-    if (code)
-        return code;
-    *json = jobs_event_json(source->auth, len);
-    memcpy(id, jobs_event_id(source->auth), 65);
-    return JOBS_OK;
-}
 
 /* --- what matches --- */
 
@@ -258,7 +246,7 @@ static int start(struct reading *r, struct jobs__line *lines, struct jobs_error 
     int64_t now = jobs__loop_now();
     for (size_t i = 0; !code && i < r->relays.count; i++) {
         struct source *source = &r->sources[i];
-        *source = (struct source){.reading = r, .url = r->relays.urls[i]};
+        *source = (struct source){.signer.options = r->options, .reading = r, .url = r->relays.urls[i]};
         const struct jobs__feed_options feed = {
             .auth_url = r->options->auth_url != NULL ? r->options->auth_url : source->url,
             .start = now,
@@ -274,7 +262,7 @@ static int start(struct reading *r, struct jobs__line *lines, struct jobs_error 
             .floor = query->from_now && query->since > JOBS__FEED_OVERLAP ? query->since - JOBS__FEED_OVERLAP : 0,
             .page = page_size(query),
             .live = r->live,
-            .sign_auth = r->options->key != NULL ? sign_auth : NULL,
+            .sign_auth = r->options->key != NULL ? jobs__signer_sign : NULL,
             .take = take,
             .rest = r->live ? rest : NULL,
             .more = r->live || query->more == NULL ? NULL : more,
@@ -393,7 +381,7 @@ static void finish(struct reading *r)
 {
     for (size_t i = 0; i < r->source_count; i++) {
         jobs__feed_free(r->sources[i].feed);
-        jobs_event_free(r->sources[i].auth);
+        jobs_event_free(r->sources[i].signer.last);
     }
     for (size_t i = 0; i < r->held_count; i++)
         jobs_event_free(r->held[i]);

@@ -22,9 +22,9 @@ struct replaying {
     struct jobs_error *error;
     struct jobs__relays relays;
     struct relay {
+        struct jobs__signer signer; /* first */
         struct replaying *replaying;
         struct jobs__replay_line *line;
-        struct jobs_event *auth;
     } * lines;
     struct jobs__journal *journal;
     struct jobs_verifier *verifier; /* of what a relay refused */
@@ -240,18 +240,6 @@ static void on_decide(void *context, size_t line)
     (void)line;
 }
 
-static int sign_auth(void *context, const char *url, const char *challenge, const char **json, size_t *len, char id[65])
-{
-    struct relay *relay = context;
-    jobs_event_free(relay->auth);
-    int code = jobs__sign_auth(&relay->auth, relay->replaying->options, url, challenge);
-    if (code)
-        return code;
-    *json = jobs_event_json(relay->auth, len);
-    memcpy(id, jobs_event_id(relay->auth), 65);
-    return JOBS_OK;
-}
-
 /* --- one pass: the input through the relays, or the expected against them --- */
 
 static int make_lines(struct replaying *r, const struct jobs_replay_options *replay, struct jobs__line *lines)
@@ -268,10 +256,11 @@ static int make_lines(struct replaying *r, const struct jobs_replay_options *rep
             .window = replay->window,
             .rate = replay->rate,
             .ask_only = r->expecting,
-            .sign_auth = r->options->key != NULL ? sign_auth : NULL,
+            .sign_auth = r->options->key != NULL ? jobs__signer_sign : NULL,
             .context = relay,
         };
         relay->replaying = r;
+        relay->signer.options = r->options;
         if (jobs__replay_line_new(&relay->line, r->ring, &options) != JOBS_OK)
             return jobs_error_set(r->error, JOBS_NO_MEMORY, "out of memory");
         lines[i] = (struct jobs__line){.engine = &relay->line->engine, .url = r->relays.urls[i]};
@@ -283,7 +272,7 @@ static void free_lines(struct replaying *r)
 {
     for (size_t i = 0; i < r->relays.count; i++) {
         jobs__replay_line_free(r->lines[i].line);
-        jobs_event_free(r->lines[i].auth);
+        jobs_event_free(r->lines[i].signer.last);
         r->lines[i] = (struct relay){0};
     }
 }
