@@ -1,4 +1,5 @@
-/* test_doctor.c - what a relay's own document does to its examination. The conversation is in cli/tests/e2e_doctor.py. */
+/* test_doctor.c - what a relay's own document does to its examination. The conversation is in cli/tests/e2e_doctor.py.
+ */
 #include "support.h"
 
 #include "../doctor.h"
@@ -21,7 +22,8 @@ static void limits_are(enum jobs_check_state state, int code, const char *words)
 static void no_document(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "<html>404</html>", "[1]", "null", "\"x\"", "{\"name\":", "{\"a\":1,\"a\":2}"};
+    static const char *const texts[] = {"",           "<html>404</html>", "[1]", "null", "\"x\"",
+                                        "{\"name\":", "{\"a\":1,\"a\":2}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         reads(texts[i]);
         limits_are(JOBS_CHECK_SKIPPED, JOBS_OK, "says nothing");
@@ -32,7 +34,8 @@ static void no_document(void **state)
 static void a_document(void **state)
 {
     (void)state;
-    reads("{\"name\":\"a\\u001b[31m\\nb\",\"software\":\"s\",\"version\":\"1\",\"supported_nips\":[1,\"x\",-4,11,42.5,42],"
+    reads("{\"name\":\"a\\u001b[31m\\nb\",\"software\":\"s\",\"version\":\"1\",\"supported_nips\":[1,\"x\",-4,11,42.5,"
+          "42],"
           "\"limitation\":{\"max_message_length\":131072,\"auth_required\":true}}");
     limits_are(JOBS_CHECK_OK, JOBS_OK, "nothing");
     assert_true(found.informed);
@@ -40,7 +43,8 @@ static void a_document(void **state)
     assert_int_equal(found.nip_count, 3);
     assert_int_equal(found.nips[2], 42);
     assert_int_equal(found.max_message_length, 131072);
-    reads("{\"name\":7,\"supported_nips\":{},\"limitation\":[],\"retention\":\"x\"}"); /* nothing is what it should be */
+    reads(
+        "{\"name\":7,\"supported_nips\":{},\"limitation\":[],\"retention\":\"x\"}"); /* nothing is what it should be */
     limits_are(JOBS_CHECK_OK, JOBS_OK, "nothing");
     assert_string_equal(found.name, "");
 }
@@ -61,7 +65,8 @@ static void what_stands_against_a_handoff(void **state)
 static void kinds_that_are_not_kept(void **state)
 {
     (void)state;
-    static const char *const none[] = {"[{\"kinds\":[0,43004],\"time\":0}]", "[{\"kinds\":[[40000,49999]],\"count\":0}]",
+    static const char *const none[] = {"[{\"kinds\":[0,43004],\"time\":0}]",
+                                       "[{\"kinds\":[[40000,49999]],\"count\":0}]",
                                        "[{\"time\":3600},{\"kinds\":[[43000,43002]],\"time\":0}]"};
     static const char *const kept[] = {"[{\"kinds\":[43004],\"time\":3600}]", "[{\"kinds\":[1,[5,7]],\"time\":0}]",
                                        "[{\"kinds\":[[44000,45000]],\"count\":0}]", "[{\"time\":0}]", "[1,[2]]"};

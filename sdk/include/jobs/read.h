@@ -58,8 +58,8 @@ JOBS_PUBLIC JOBS_MUST_USE int jobs_read_list(const struct jobs_query *query, con
 
 /* The same, and whatever comes afterwards, for `wait` seconds (0: for ever). A relay that has answered once is dialled
  * again whenever its connection drops, with an overlap, until then; one that never does, for options->timeout (with
- * `wait`, until then). What is stored is handed out oldest first a page, and visit is called with NULL when all that has
- * come so far was handed out. Returns JOBS_OK when visit had enough; JOBS_UNREACHABLE when the time was up, or
+ * `wait`, until then). What is stored is handed out oldest first a page, and visit is called with NULL when all that
+ * has come so far was handed out. Returns JOBS_OK when visit had enough; JOBS_UNREACHABLE when the time was up, or
  * options->stop was set; JOBS_DENIED, JOBS_REFUSED or JOBS_UNREACHABLE when no relay lets us read. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_read_watch(const struct jobs_query *query, const struct jobs_client_options *options,
                                               int wait, int (*visit)(void *context, const struct jobs_event *event),
