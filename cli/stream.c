@@ -117,7 +117,7 @@ int stream_open(int *descriptor, int64_t *size, struct run *run)
 {
     const char *path = run->options.operand;
     bool is_stdin = path == NULL || strcmp(path, "-") == 0;
-    struct stat status;
+    struct stat status = {0};
     char shown[256];
     const char *name = is_stdin ? "standard input" : escape_line(shown, sizeof shown, path, strlen(path));
     *size = -1;

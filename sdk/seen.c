@@ -28,7 +28,7 @@ static struct jobs__seen_id *slot(const struct jobs__seen *seen, const unsigned 
 /* Into a table of another size, without what is not newer than the horizon. */
 static bool rebuild(struct jobs__seen *seen, size_t capacity, int64_t horizon)
 {
-    struct jobs__seen next = {.slots = malloc(capacity * sizeof *next.slots), .capacity = capacity, .horizon = horizon};
+    struct jobs__seen next = {.slots = calloc(capacity, sizeof *next.slots), .capacity = capacity, .horizon = horizon};
     if (next.slots == NULL)
         return false;
     for (size_t i = 0; i < capacity; i++)

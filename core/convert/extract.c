@@ -84,7 +84,7 @@ static bool read_fence(struct fence *out, const struct line *line, size_t indent
     size_t used = 0; /* words, with one space between them */
     for (size_t at = 0; at < len && used < sizeof out->info - 1; at++) {
         bool space = isspace((unsigned char)info[at]);
-        if (!space || out->info[used - 1] != ' ')
+        if (!space || (used > 0 && out->info[used - 1] != ' '))
             out->info[used++] = space ? ' ' : info[at];
     }
     out->info[used] = '\0';
