@@ -71,7 +71,9 @@ static void fold_equal(const struct superseding *all, struct feed_line *lines, s
 
 int feed_fold(struct feed_line *lines, size_t count)
 {
-    struct superseding all = {.lines = calloc(count + 1, sizeof *all.lines)};
+    if (count == 0)
+        return JOBS_OK;
+    struct superseding all = {.lines = calloc(count, sizeof *all.lines)};
     if (all.lines == NULL)
         return JOBS_NO_MEMORY;
     qsort(lines, count, sizeof *lines, by_payload);
