@@ -331,9 +331,10 @@ static struct jobs__step talk(struct jobs__doctor *d, int64_t now)
     bool was_sent = d->auth.state == JOBS__AUTH_OUT;
     if (jobs__auth_expire(&d->auth, now))
         auth_expired(d, was_sent);
-    if (d->asking != NO_MORE && jobs__auth_due(&d->auth) && sign(d, now))
+    /* also when all questions are answered: a challenge may have come behind the first of them */
+    if (jobs__auth_due(&d->auth) && sign(d, now))
         return send(d, d->deadline);
-    if (d->asking != NO_MORE && jobs__auth_pending(&d->auth))
+    if (jobs__auth_pending(&d->auth))
         return step_of(JOBS__WANT_WAIT, least(d->deadline, jobs__auth_deadline(&d->auth)));
     if (d->out && now >= d->limit)
         not_answered(d, "it does not answer");

@@ -3,6 +3,7 @@ import contextlib
 import glob
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -384,7 +385,7 @@ def crowds(tally, url, sizes):
 
 def trace(tally, url):
     """By strace: no byte of the event leaves before file and folder are synced."""
-    if subprocess.run(["strace", "-V"], capture_output=True).returncode or \
+    if shutil.which("strace") is None or \
             subprocess.run(["strace", "-o", os.devnull, "true"], capture_output=True).returncode:
         print("  skipped: the trace, since strace is not here or may not trace", flush=True)
         tally.note = "skipped: no strace"
