@@ -28,6 +28,8 @@ static const char *short_escape(unsigned char c)
 void jobs__preimage_string(struct jobs__buffer *out, const char *text, size_t len)
 {
     size_t plain = 0; /* start of what needs no escape and is not written yet */
+    if (len == 0)
+        text = ""; /* an empty content may be no pointer at all, and C adds not even 0 to that */
     jobs__buffer_char(out, '"');
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
