@@ -3,6 +3,7 @@
  * Decodes nothing and knows no field of any document. Allocates only to make its arrays larger. See json.h.
  */
 #include "json.h"
+#include "json_decode.h"
 
 #include "rules.h"
 #include "text.h"
@@ -111,145 +112,6 @@ static int syntax(struct parser *p, const char *what)
     return JOBS_INVALID;
 }
 
-/* --- names --- */
-
-static unsigned hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f')
-        return (unsigned)(c - 'a' + 10);
-    if (c >= 'A' && c <= 'F')
-        return (unsigned)(c - 'A' + 10);
-    return 16;
-}
-
-/* The four digits behind \u, or a number above 0xffff when they are none. */
-static uint32_t hex_four(const char *s)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < 4; i++) {
-        unsigned digit = hex_digit(s[i]);
-        if (digit > 15)
-            return UINT32_MAX;
-        value = value << 4 | digit;
-    }
-    return value;
-}
-
-/* The next character of an already parsed string: text[*at] up to end (its closing quote). A lone surrogate is itself.
- */
-static uint32_t next_decoded(const char *text, size_t end, size_t *at)
-{
-    if (text[*at] != '\\')
-        return jobs__text_next(text, end, at);
-    char c = text[*at + 1];
-    *at += 2;
-    switch (c) {
-    case 'b':
-        return '\b';
-    case 'f':
-        return '\f';
-    case 'n':
-        return '\n';
-    case 'r':
-        return '\r';
-    case 't':
-        return '\t';
-    case 'u': {
-        uint32_t unit = hex_four(text + *at);
-        *at += 4;
-        if (unit >= 0xd800 && unit < 0xdc00 && end - *at >= 6 && text[*at] == '\\' && text[*at + 1] == 'u') {
-            uint32_t low = hex_four(text + *at + 2);
-            if (low >= 0xdc00 && low < 0xe000) {
-                *at += 6;
-                return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-            }
-        }
-        return unit;
-    }
-    default:
-        return (unsigned char)c;
-    }
-}
-
-static size_t encode(char out[4], uint32_t c)
-{
-    if (c >= 0xd800 && c < 0xe000)
-        c = 0xfffd;
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (char)(0xc0 | c >> 6);
-        out[1] = (char)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = (char)(0xe0 | c >> 12);
-        out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (c & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | c >> 18);
-    out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (c & 0x3f));
-    return 4;
-}
-
-/* Orders two names by the characters they decode to. */
-static int compare_names(const struct jobs__json *doc, uint32_t a, uint32_t b)
-{
-    const struct jobs__json_value *x = &doc->values[a], *y = &doc->values[b];
-    size_t x_at = x->start + 1, x_end = x->end - 1, y_at = y->start + 1, y_end = y->end - 1;
-    if (!x->escaped && !y->escaped) {
-        size_t x_len = x_end - x_at, y_len = y_end - y_at;
-        int order = memcmp(doc->text + x_at, doc->text + y_at, x_len < y_len ? x_len : y_len);
-        return order != 0 ? order : (x_len > y_len) - (x_len < y_len);
-    }
-    while (x_at < x_end && y_at < y_end) {
-        uint32_t c = next_decoded(doc->text, x_end, &x_at), d = next_decoded(doc->text, y_end, &y_at);
-        if (c != d)
-            return c < d ? -1 : 1;
-    }
-    return (x_at < x_end) - (y_at < y_end);
-}
-
-static bool same_name(const struct jobs__json *doc, uint32_t a, uint32_t b)
-{
-    const struct jobs__json_value *x = &doc->values[a], *y = &doc->values[b];
-    if (!x->escaped && !y->escaped && x->end - x->start != y->end - y->start)
-        return false;
-    return compare_names(doc, a, b) == 0;
-}
-
-static int compare_indices(const struct jobs__json *doc, uint32_t a, uint32_t b)
-{
-    (void)doc;
-    return (a > b) - (a < b);
-}
-
-/* Stable bottom-up merge sort; spare has room for n as well. No input makes it slower than n log n. */
-static void sort(uint32_t *items, uint32_t *spare, size_t n, const struct jobs__json *doc,
-                 int (*compare)(const struct jobs__json *, uint32_t, uint32_t))
-{
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t low = 0; low < n; low += 2 * width) {
-            size_t middle = low + width < n ? low + width : n, high = low + 2 * width < n ? low + 2 * width : n;
-            size_t left = low, right = middle;
-            for (size_t to = low; to < high; to++) {
-                if (left < middle && (right >= high || compare(doc, items[left], items[right]) <= 0))
-                    spare[to] = items[left++];
-                else
-                    spare[to] = items[right++];
-            }
-        }
-        memcpy(items, spare, n * sizeof *items);
-    }
-}
-
 /* --- the document's memory --- */
 
 static bool grow_values(struct jobs__json *doc)
@@ -287,8 +149,6 @@ static inline uint32_t push(struct jobs__json *doc, enum jobs__json_type type, s
 
 /* --- duplicates --- */
 
-#define FEW 16
-
 static bool duplicate(struct parser *p, uint32_t name)
 {
     struct open_container *open = &p->stack[p->depth - 1];
@@ -299,46 +159,15 @@ static bool duplicate(struct parser *p, uint32_t name)
     return go_on;
 }
 
-void jobs__json_sort(const struct jobs__json *doc, uint32_t *strings, size_t n)
-{
-    sort(strings, strings + n, n, doc, compare_names);
-}
-
-size_t jobs__json_repeats(const struct jobs__json *doc, uint32_t *strings, size_t n)
-{
-    size_t found = 0;
-    if (n <= FEW) {
-        uint32_t repeats[FEW];
-        for (size_t i = 1; i < n; i++) {
-            size_t k = 0;
-            while (k < i && !same_name(doc, strings[i], strings[k]))
-                k++;
-            if (k < i)
-                repeats[found++] = strings[i];
-        }
-        memcpy(strings, repeats, found * sizeof *strings);
-        return found;
-    }
-    uint32_t *spare = strings + n;
-    sort(strings, spare, n, doc, compare_names);
-    for (size_t i = 1; i < n; i++) {
-        if (same_name(doc, strings[i - 1], strings[i]))
-            spare[found++] = strings[i];
-    }
-    memcpy(strings, spare, found * sizeof *strings);
-    sort(strings, spare, found, doc, compare_indices);
-    return found;
-}
-
 static int find_duplicates(struct parser *p, uint32_t object)
 {
     struct jobs__json *doc = p->doc;
     size_t n = doc->values[object].count;
     if (n < 2)
         return JOBS_OK;
-    uint32_t few[FEW];
+    uint32_t few[JOBS__JSON_FEW];
     uint32_t *names = few;
-    if (n > FEW) {
+    if (n > JOBS__JSON_FEW) {
         if (!reserve_scratch(doc, 2 * n))
             return JOBS_NO_MEMORY;
         names = doc->scratch;
@@ -419,12 +248,12 @@ static int read_escape(struct parser *p, struct told *told)
     default:
         return syntax(p, "a backslash must begin one of the escapes of JSON");
     }
-    uint32_t unit = left < 6 ? UINT32_MAX : hex_four(s + 2);
+    uint32_t unit = left < 6 ? UINT32_MAX : jobs__json_hex_four(s + 2);
     if (unit > 0xffff)
         return syntax(p, "four hexadecimal digits must follow \\u");
     size_t step = 6;
     if (unit >= 0xd800 && unit < 0xe000) {
-        uint32_t low = unit < 0xdc00 && left >= 12 && s[6] == '\\' && s[7] == 'u' ? hex_four(s + 8) : 0;
+        uint32_t low = unit < 0xdc00 && left >= 12 && s[6] == '\\' && s[7] == 'u' ? jobs__json_hex_four(s + 8) : 0;
         if (low >= 0xdc00 && low < 0xe000)
             step = 12;
         else if (!fault_once(p, &told->surrogate, JOBS__H107,
@@ -718,152 +547,4 @@ void jobs__json_free(struct jobs__json *doc)
     free(doc->values);
     free(doc->scratch);
     *doc = (struct jobs__json){0};
-}
-
-/* --- looking at a document --- */
-
-uint32_t jobs__json_member(const struct jobs__json *doc, uint32_t object, const char *name)
-{
-    const struct jobs__json_value *o = &doc->values[object];
-    size_t len = strlen(name);
-    uint32_t at = object + 1;
-    for (uint32_t i = 0; i < o->count; i++) {
-        if (jobs__json_equals(doc, at, name, len))
-            return at + 1;
-        at = doc->values[at + 1].after;
-    }
-    return 0;
-}
-
-void jobs__json_string(const struct jobs__json *doc, uint32_t index, struct jobs__buffer *out)
-{
-    const struct jobs__json_value *value = &doc->values[index];
-    size_t at = value->start + 1, end = value->end - 1;
-    while (at < end) {
-        const char *slash = value->escaped ? memchr(doc->text + at, '\\', end - at) : NULL;
-        size_t stop = slash != NULL ? (size_t)(slash - doc->text) : end;
-        jobs__buffer_add(out, doc->text + at, stop - at);
-        at = stop;
-        while (at < end && doc->text[at] == '\\') {
-            char bytes[4];
-            size_t n = encode(bytes, next_decoded(doc->text, end, &at));
-            jobs__buffer_add(out, bytes, n);
-        }
-    }
-}
-
-bool jobs__json_equals(const struct jobs__json *doc, uint32_t index, const char *text, size_t len)
-{
-    const struct jobs__json_value *value = &doc->values[index];
-    size_t at = value->start + 1, end = value->end - 1;
-    if (!value->escaped)
-        return end - at == len && memcmp(doc->text + at, text, len) == 0;
-    size_t text_at = 0;
-    while (at < end && text_at < len) {
-        if (next_decoded(doc->text, end, &at) != jobs__text_next(text, len, &text_at))
-            return false;
-    }
-    return at >= end && text_at >= len;
-}
-
-bool jobs__json_integer(const struct jobs__json *doc, uint32_t index, int64_t *out)
-{
-    const struct jobs__json_value *value = &doc->values[index];
-    if (value->type != JOBS__JSON_NUMBER)
-        return false;
-    size_t at = value->start;
-    bool negative = doc->text[at] == '-';
-    at += negative;
-    /* Counted below zero, where int64 reaches one further. */
-    int64_t number = 0;
-    for (; at < value->end; at++) {
-        char c = doc->text[at];
-        if (c < '0' || c > '9' || number < (INT64_MIN + (c - '0')) / 10)
-            return false;
-        number = number * 10 - (c - '0');
-    }
-    if (negative ? number == 0 : number == INT64_MIN)
-        return false;
-    *out = negative ? number : -number;
-    return true;
-}
-
-/* One character of a name as it stands in a pointer. */
-static size_t token_piece(char piece[8], const char *text, size_t end, size_t *at)
-{
-    uint32_t c = next_decoded(text, end, at);
-    if (c == '~' || c == '/') {
-        piece[0] = '~';
-        piece[1] = c == '~' ? '0' : '1';
-        return 2;
-    }
-    char bytes[4];
-    size_t n = encode(bytes, c), from = 0;
-    return jobs__text_escape(piece, bytes, n, &from);
-}
-
-size_t jobs__json_token(char *out, size_t max, const struct jobs__json *doc, uint32_t index)
-{
-    static const char ellipsis[] = "…";
-    const size_t ellipsis_len = sizeof ellipsis - 1;
-    const struct jobs__json_value *value = &doc->values[index];
-    size_t used = 0, safe = 0, end = value->end - 1;
-    for (size_t at = value->start + 1; at < end;) {
-        char piece[8];
-        size_t n = token_piece(piece, doc->text, end, &at);
-        if (used + n > max) {
-            memcpy(out + safe, ellipsis, ellipsis_len);
-            used = safe + ellipsis_len;
-            break;
-        }
-        memcpy(out + used, piece, n);
-        used += n;
-        if (used + ellipsis_len <= max)
-            safe = used;
-    }
-    out[used] = '\0';
-    return used;
-}
-
-void jobs__json_add_token(const struct jobs__json *doc, uint32_t index, struct jobs__buffer *out)
-{
-    size_t end = doc->values[index].end - 1;
-    for (size_t at = doc->values[index].start + 1; at < end;) {
-        char piece[8];
-        size_t n = token_piece(piece, doc->text, end, &at);
-        jobs__buffer_add(out, piece, n);
-    }
-}
-
-void jobs__json_pointer(const struct jobs__json *doc, uint32_t index, struct jobs__buffer *out)
-{
-    for (uint32_t in = 0; index != in;) {
-        uint32_t child = in + 1;
-        if (doc->values[in].type == JOBS__JSON_OBJECT) {
-            while (doc->values[child + 1].after <= index)
-                child = doc->values[child + 1].after;
-            jobs__buffer_char(out, '/');
-            jobs__json_add_token(doc, child, out);
-            if (index == child)
-                return; /* a name stands for its member */
-            in = child + 1;
-        } else {
-            size_t item = 0;
-            for (; doc->values[child].after <= index; item++)
-                child = doc->values[child].after;
-            jobs__buffer_format(out, "/%zu", item);
-            in = child;
-        }
-    }
-}
-
-size_t jobs__json_line(const struct jobs__json *doc, uint32_t index)
-{
-    const char *at = doc->text, *end = doc->text + doc->values[index].start;
-    size_t line = 1;
-    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        line++;
-        at++;
-    }
-    return line;
 }

@@ -87,12 +87,13 @@ size_t jobs__json_line(const struct jobs__json *doc, uint32_t index);
 /* Sorts n strings, given by index, by the bytes they decode to; equal ones keep their order. `strings` has room for 2n.
  * Never slower than n log n. */
 void jobs__json_sort(const struct jobs__json *doc, uint32_t *strings, size_t n);
+#define JOBS__JSON_FEW 16 /* up to here each name is held against each other one, without a sort */
 /* Of n strings, leaves those that equal an earlier one, in document order, and returns how many. Room for 2n. */
 size_t jobs__json_repeats(const struct jobs__json *doc, uint32_t *strings, size_t n);
 
-/* One reference token of a pointer: the name at index with ~ and / escaped, cut with "…" at max bytes. out holds max +
- * 1 bytes; returns the length. */
-void jobs__json_add_token(const struct jobs__json *doc, uint32_t index, struct jobs__buffer *out); /* uncut */
+/* Appends one reference token of a pointer: the name at index, with ~ and / escaped. */
+void jobs__json_add_token(const struct jobs__json *doc, uint32_t index, struct jobs__buffer *out);
+/* The same, cut with "…" at max bytes. out holds max + 1 bytes; returns the length. */
 size_t jobs__json_token(char *out, size_t max, const struct jobs__json *doc, uint32_t index);
 
 #endif
