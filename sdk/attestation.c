@@ -4,6 +4,7 @@
  * they hold.
  */
 #include "../core/json.h"
+#include "../core/sha256.h"
 #include "../core/text.h"
 #include "hex.h"
 #include "signature.h"
@@ -149,9 +150,11 @@ static int prove(const struct jobs_attestation *attestation, const char *agent_p
     jobs__buffer_text(&text, agent_public);
     jobs__buffer_char(&text, ':');
     jobs__buffer_text(&text, attestation->conditions);
-    bool hashed = !text.failed && jobs__sha256(digest, text.bytes, text.len);
+    bool written = !text.failed;
+    if (written)
+        jobs__sha256(digest, text.bytes, text.len);
     jobs__buffer_free(&text);
-    if (!hashed)
+    if (!written)
         return jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
     if (!jobs__hex_read(owner, sizeof owner, attestation->owner) ||
         !jobs__hex_read(signature, sizeof signature, attestation->signature) ||

@@ -3,6 +3,7 @@
  * It does not read foreign events (event_parse.c), does not know what a handoff is (event_handoff.c), and touches
  * secret keys only by asking for a signature.
  */
+#include "../core/sha256.h"
 #include "../core/text.h"
 #include "event_body.h"
 #include "hex.h"
@@ -107,7 +108,9 @@ int jobs__event_hash(struct jobs_event *event)
     struct jobs__buffer preimage = {.max = JOBS__EVENT_TEXT_MAX};
     jobs__preimage_write(&preimage, event->author, event->created_at, event->kind, &event->tags_json,
                          event->content.bytes, event->content.len);
-    bool good = !preimage.failed && jobs__sha256(event->digest, preimage.bytes, preimage.len);
+    bool good = !preimage.failed;
+    if (good)
+        jobs__sha256(event->digest, preimage.bytes, preimage.len);
     jobs__buffer_free(&preimage);
     return good ? JOBS_OK : JOBS_NO_MEMORY;
 }

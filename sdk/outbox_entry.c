@@ -4,11 +4,11 @@
  */
 #include "outbox.h"
 
+#include "../core/sha256.h"
 #include "../core/text.h"
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,18 +23,6 @@ int64_t jobs__outbox_now(void)
     return (int64_t)now.tv_sec;
 }
 
-static void sha256_hex(char out[65], const char *bytes, size_t len)
-{
-    static const char digits[] = "0123456789abcdef";
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256((const unsigned char *)bytes, len, digest);
-    for (size_t i = 0; i < sizeof digest; i++) {
-        out[2 * i] = digits[digest[i] >> 4];
-        out[2 * i + 1] = digits[digest[i] & 15];
-    }
-    out[64] = '\0';
-}
-
 int jobs__folder_name(char out[65], const char *author, const char *job)
 {
     char both[129];
@@ -42,7 +30,7 @@ int jobs__folder_name(char out[65], const char *author, const char *job)
         return JOBS_INVALID;
     memcpy(both, author, 64);
     memcpy(both + 64, job, 65);
-    sha256_hex(out, both, 128);
+    jobs__sha256_hex(out, both, 128);
     return JOBS_OK;
 }
 
@@ -62,7 +50,7 @@ int jobs__entry_digest(char out[65], const char *author, const char *channel, co
     jobs__buffer_add(&all, comparable, len);
     code = all.failed;
     if (!code)
-        sha256_hex(out, all.bytes, all.len);
+        jobs__sha256_hex(out, all.bytes, all.len);
     jobs__buffer_free(&all);
     free(comparable);
     return code;
@@ -202,7 +190,7 @@ int jobs__entry_write(struct jobs__buffer *out, const struct jobs__entry *entry)
     if (root == NULL || json_dump_callback(root, buffer_dump, out, JSON_COMPACT) != 0)
         goto out;
     out->len--; /* the closing brace comes again behind the checksum */
-    sha256_hex(checksum, out->bytes, out->len);
+    jobs__sha256_hex(checksum, out->bytes, out->len);
     jobs__buffer_text(out, CHECKSUM_BEFORE);
     jobs__buffer_text(out, checksum);
     jobs__buffer_text(out, CHECKSUM_AFTER);
@@ -344,7 +332,7 @@ int jobs__entry_read(struct jobs__entry **out, const char *bytes, size_t len, co
         return JOBS_INVALID;
     const char *tail = bytes + len - CHECKSUM_LEN;
     char checksum[65];
-    sha256_hex(checksum, bytes, len - CHECKSUM_LEN);
+    jobs__sha256_hex(checksum, bytes, len - CHECKSUM_LEN);
     if (memcmp(tail, CHECKSUM_BEFORE, sizeof CHECKSUM_BEFORE - 1) != 0 ||
         memcmp(tail + sizeof CHECKSUM_BEFORE - 1, checksum, 64) != 0 ||
         memcmp(tail + sizeof CHECKSUM_BEFORE - 1 + 64, CHECKSUM_AFTER, sizeof CHECKSUM_AFTER - 1) != 0)

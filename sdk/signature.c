@@ -6,7 +6,6 @@
 #include "signature.h"
 
 #include <errno.h>
-#include <openssl/sha.h>
 #include <pthread.h>
 #include <secp256k1_preallocated.h>
 #include <secp256k1_schnorrsig.h>
@@ -16,11 +15,6 @@
 
 static pthread_mutex_t signing_lock = PTHREAD_MUTEX_INITIALIZER;
 static secp256k1_context *signing_context; /* set once under the lock, lives as long as the process */
-
-bool jobs__sha256(unsigned char digest[32], const void *bytes, size_t len)
-{
-    return SHA256(bytes, len, digest) != NULL;
-}
 
 bool jobs__random(void *bytes, size_t len)
 {

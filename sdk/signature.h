@@ -1,13 +1,10 @@
-/* signature.h - the only door to secp256k1 and SHA-256: BIP-340 signatures over events, AUTH and attestations. */
+/* signature.h - the only door to secp256k1: BIP-340 signatures over events, AUTH and attestations. */
 #ifndef JOBS_SIGNATURE_H
 #define JOBS_SIGNATURE_H
 
 #include <jobs/key.h>
 
 #include <secp256k1_extrakeys.h>
-
-/* False only when the library cannot get memory. */
-bool jobs__sha256(unsigned char digest[32], const void *bytes, size_t len) JOBS_MUST_USE;
 
 /* Fills bytes from the kernel's generator; false when there is none. */
 bool jobs__random(void *bytes, size_t len) JOBS_MUST_USE;

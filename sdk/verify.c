@@ -5,15 +5,13 @@
  * largest event. It reads no file and prints nothing.
  */
 #include "../core/card.h"
+#include "../core/sha256.h"
 #include "hex.h"
 #include "verify_keys.h"
 #include "verify_preimage.h"
 
 #include <jobs/read.h>
 
-/* OpenSSL 3.0's EVP allocates for every digest; these do not, and are as fast. */
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/sha.h>
 #include <secp256k1_schnorrsig.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,10 +76,8 @@ static int malformed(struct jobs_verified *out, const char *reason)
 static bool check_id(struct jobs_verifier *verifier, unsigned char digest[32], const char *id)
 {
     unsigned char claimed[32];
-    SHA256_CTX sha;
-    return SHA256_Init(&sha) && SHA256_Update(&sha, verifier->preimage.bytes, verifier->preimage.len) &&
-           SHA256_Final(digest, &sha) && jobs__hex_read(claimed, sizeof claimed, id) &&
-           memcmp(claimed, digest, sizeof claimed) == 0;
+    jobs__sha256(digest, verifier->preimage.bytes, verifier->preimage.len);
+    return jobs__hex_read(claimed, sizeof claimed, id) && memcmp(claimed, digest, sizeof claimed) == 0;
 }
 
 static bool check_signature(struct jobs_verifier *verifier, const struct jobs__event_shape *shape,

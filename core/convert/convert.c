@@ -2,11 +2,11 @@
 #include "conversion.h"
 
 #include "../json.h"
+#include "../sha256.h"
 #include "../text.h"
 
 #include <jobs/handoff.h>
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,18 +162,15 @@ static void set_original(struct jobs__conversion *c, json_t *source)
 
 static void set_source(struct jobs__conversion *c, json_t *manifest)
 {
-    unsigned char digest[32];
     char hex[65];
     json_t *source = json_object(), *repairs = json_array();
-    if (source == NULL || repairs == NULL ||
-        EVP_Digest(c->input, c->input_len, digest, NULL, EVP_sha256(), NULL) != 1) {
+    if (source == NULL || repairs == NULL) {
         json_decref(source);
         json_decref(repairs);
         c->failed = JOBS_NO_MEMORY;
         return;
     }
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    jobs__sha256_hex(hex, c->input, c->input_len);
     set(c, source, "format", json_string(formats[c->candidate.format].name));
     jobs__put_text(c, source, "version", c->version);
     jobs__put_text(c, source, "producer", c->producer);

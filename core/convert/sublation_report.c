@@ -1,9 +1,9 @@
 /* sublation_report.c - Sublation's final report; docs/protocol/convert-sublation.md has the mapping and the rules. */
 #include "conversion.h"
 
+#include "../sha256.h"
 #include "../text.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,17 +56,15 @@ static void check_hash(struct jobs__conversion *c)
     static const char *const left_out[] = {"report_hash", "plain_report_sha256", "delivery", NULL};
     struct jobs__buffer bytes = {.max = 8 * JOBS_CONVERT_INPUT_MAX};
     const char *stated = json_string_value(json_object_get(c->source, "report_hash"));
-    unsigned char digest[32];
     char text[72] = "sha256:";
     bool written = jobs__json_canonical(c, left_out, &bytes);
     if (!written && !bytes.failed) {
         jobs__violate(c, "R201", "/report_hash",
                       "the report holds a number with a fraction, whose bytes are not certain");
-    } else if (bytes.failed || EVP_Digest(bytes.bytes, bytes.len, digest, NULL, EVP_sha256(), NULL) != 1) {
+    } else if (bytes.failed) {
         c->failed = JOBS_NO_MEMORY;
     } else {
-        for (size_t i = 0; i < sizeof digest; i++)
-            snprintf(text + 7 + 2 * i, 3, "%02x", digest[i]);
+        jobs__sha256_hex(text + 7, bytes.bytes, bytes.len);
         if (strcmp(stated, text) != 0)
             jobs__violate(c, "R201", "/report_hash", "the report was changed after it was written");
     }
