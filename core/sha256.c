@@ -7,6 +7,8 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "sha256.h"
 
+#include "hex.h"
+
 #include <openssl/sha.h>
 
 void jobs__sha256(unsigned char digest[32], const void *bytes, size_t len)
@@ -19,12 +21,7 @@ void jobs__sha256(unsigned char digest[32], const void *bytes, size_t len)
 
 void jobs__sha256_hex(char hex[65], const void *bytes, size_t len)
 {
-    static const char digits[] = "0123456789abcdef";
     unsigned char digest[32];
     jobs__sha256(digest, bytes, len);
-    for (size_t i = 0; i < sizeof digest; i++) {
-        hex[2 * i] = digits[digest[i] >> 4];
-        hex[2 * i + 1] = digits[digest[i] & 15];
-    }
-    hex[64] = '\0';
+    jobs__hex_write(hex, digest, sizeof digest);
 }

@@ -3,10 +3,10 @@
  * One grammar serves both: parsing walks the clauses to see that they are well formed, allowing walks them to see that
  * they hold.
  */
+#include "../core/hex.h"
 #include "../core/json.h"
 #include "../core/sha256.h"
 #include "../core/text.h"
-#include "hex.h"
 #include "signature.h"
 
 #include <stdlib.h>

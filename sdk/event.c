@@ -3,10 +3,10 @@
  * It does not read foreign events (event_parse.c), does not know what a handoff is (event_handoff.c), and touches
  * secret keys only by asking for a signature.
  */
+#include "../core/hex.h"
 #include "../core/sha256.h"
 #include "../core/text.h"
 #include "event_body.h"
-#include "hex.h"
 #include "signature.h"
 
 #include <inttypes.h>

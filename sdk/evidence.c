@@ -1,5 +1,7 @@
 /* evidence.c - see jobs/evidence.h. Every component is opened by itself, from its folder's descriptor, without
  * following links: what is hashed lies below the root, whatever anyone renames meanwhile. */
+#include "../core/hex.h"
+
 #include <jobs/evidence.h>
 
 #include <errno.h>
@@ -88,8 +90,8 @@ static bool hash_file(int file, char hex[65], int64_t *bytes)
     }
     good = good && EVP_DigestFinal_ex(md, digest, NULL) == 1;
     EVP_MD_CTX_free(md);
-    for (size_t i = 0; good && i < sizeof digest; i++)
-        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    if (good)
+        jobs__hex_write(hex, digest, sizeof digest);
     if (good && bytes != NULL)
         *bytes = total;
     return good;

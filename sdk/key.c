@@ -3,9 +3,9 @@
  * A secret lives in one page of its own that is locked into memory, left out of core dumps and wiped before it goes.
  * Text on its way in is read straight into that page. No message of this file holds a byte of it.
  */
+#include "../core/hex.h"
 #include "../core/text.h"
 #include "bech32.h"
-#include "hex.h"
 #include "signature.h"
 
 #include <errno.h>

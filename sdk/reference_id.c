@@ -1,7 +1,7 @@
 /* reference_id.c - what people paste for an id or a public key: hex, NIP-19 words, nostr: links (NIP-21). */
+#include "../core/hex.h"
 #include "../core/text.h"
 #include "bech32.h"
-#include "hex.h"
 
 #include <jobs/key.h>
 

@@ -1,7 +1,7 @@
 /* replay_ring.c - see replay_ring.h. */
 #include "replay_ring.h"
 
-#include "hex.h"
+#include "../core/hex.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* seen.c - see seen.h. Open addressing; an id is its own hash, for it is one, and half of it tells any two apart. */
 #include "seen.h"
 
-#include "hex.h"
+#include "../core/hex.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * largest event. It reads no file and prints nothing.
  */
 #include "../core/card.h"
+#include "../core/hex.h"
 #include "../core/sha256.h"
-#include "hex.h"
 #include "verify_keys.h"
 #include "verify_preimage.h"
 

@@ -3,6 +3,7 @@
  * Stored events are queued as numbers, so a slow reader of a large answer costs four bytes an event. Whatever is said
  * of an event waits until the store has synced it.
  */
+#include "../../core/hex.h"
 #include "need.h"
 #include "peer.h"
 
@@ -277,8 +278,7 @@ void say_challenge(struct peer *peer, const char *challenge, size_t len)
         unsigned char bytes[32];
         if (RAND_bytes(bytes, sizeof bytes) != 1)
             give_up("no random bytes");
-        for (size_t i = 0; i < sizeof bytes; i++)
-            snprintf(fresh + 2 * i, 3, "%02x", bytes[i]);
+        jobs__hex_write(fresh, bytes, sizeof bytes);
         challenge = fresh;
         len = 64;
     }

@@ -2,6 +2,7 @@
  * name"), so that a runner can count, and a reader can see, what really came.
  */
 #include "script_run.h"
+#include "../../core/hex.h"
 #include "need.h"
 
 #include <openssl/rand.h>
@@ -17,8 +18,7 @@ struct run *run_new(const struct script *script)
     run->script = script;
     if (RAND_bytes(secret, sizeof secret) != 1)
         give_up("no random bytes");
-    for (size_t i = 0; i < sizeof secret; i++)
-        snprintf(hex + 2 * i, 3, "%02x", secret[i]);
+    jobs__hex_write(hex, secret, sizeof secret);
     if (jobs_key_from_text(&run->stranger, hex, 64, NULL) != JOBS_OK)
         give_up("no key for what a stranger signs");
     return run;

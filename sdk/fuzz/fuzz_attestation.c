@@ -1,7 +1,7 @@
 /* fuzz_attestation.c - owner attestations: any bytes, and any conditions inside a well-formed and well-signed one. */
+#include "../../core/hex.h"
 #include "../../core/sha256.h"
 #include "../../core/text.h"
-#include "../hex.h"
 #include "../preimage.h"
 #include "../signature.h"
 

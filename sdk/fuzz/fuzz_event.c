@@ -2,8 +2,8 @@
  *
  * With a first byte of 1 the rest is given its right id first, so that what lies behind the hash is reached too.
  */
+#include "../../core/hex.h"
 #include "../event_body.h"
-#include "../hex.h"
 
 #include <jobs/read.h>
 

@@ -2,8 +2,8 @@
  * not pass. */
 #include "support.h"
 
+#include "../../core/hex.h"
 #include "../../core/sha256.h"
-#include "../hex.h"
 #include "../signature.h"
 
 #include <stdio.h>

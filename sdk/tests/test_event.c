@@ -1,8 +1,8 @@
 /* test_event.c - Events: golden ids, what a publisher may not write, sealing, and the shape of what others wrote. */
 #include "support.h"
 
+#include "../../core/hex.h"
 #include "../event_body.h"
-#include "../hex.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  */
 #include "support.h"
 
+#include "../../core/hex.h"
 #include "../../core/sha256.h"
-#include "../hex.h"
 #include "../signature.h"
 
 #include <jobs/read.h>

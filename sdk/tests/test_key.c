@@ -2,8 +2,8 @@
  * left behind. */
 #include "support.h"
 
+#include "../../core/hex.h"
 #include "../bech32.h"
-#include "../hex.h"
 #include "../signature.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* test_reference.c - References: what people paste for ids and public keys (NIP-19, NIP-21), good and bad. */
 #include "support.h"
 
+#include "../../core/hex.h"
 #include "../bech32.h"
-#include "../hex.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
  */
 #include "support.h"
 
+#include "../../core/hex.h"
 #include "../event_body.h"
-#include "../hex.h"
 #include "../verify_keys.h"
 
 #include <jobs/read.h>
