@@ -1,6 +1,7 @@
 /* feed_line.c - see feed_line.h. */
 #include "feed_line.h"
 
+#include "card/card.h"
 #include "escape.h"
 #include "print.h"
 
@@ -32,37 +33,36 @@ static char *first_line(const char *before, const char *text, size_t len)
     return line;
 }
 
+static int read_card(struct feed_line *out, const struct jobs_handoff *handoff, const char *label)
+{
+    char before[64];
+    const char *outcome = jobs_handoff_outcome(handoff);
+    snprintf(before, sizeof before, "%s: ", label);
+    out->card = true;
+    out->disposition = jobs_disposition_name(jobs_handoff_disposition(handoff));
+    copy(out->supersedes, sizeof out->supersedes, jobs_handoff_supersedes(handoff));
+    out->headline = first_line(before, outcome, strlen(outcome));
+    return jobs_handoff_digest(out->digest, handoff);
+}
+
 int feed_line_read(struct feed_line *out, const struct jobs_event *event)
 {
-    struct jobs_handoff *handoff = NULL;
-    struct jobs_report report = {0};
+    struct card card;
     size_t len;
-    const char *content = jobs_event_content(event, &len), *reply = jobs_event_reply(event);
+    const char *content = jobs_event_content(event, &len);
     memset(out, 0, sizeof *out);
     copy(out->id, sizeof out->id, jobs_event_id(event));
     copy(out->author, sizeof out->author, jobs_event_author(event));
     copy(out->channel, sizeof out->channel, jobs_event_channel(event));
-    copy(out->job, sizeof out->job, reply);
+    copy(out->job, sizeof out->job, jobs_event_reply(event));
     out->created_at = jobs_event_created_at(event);
-    int code = jobs_event_kind(event) != JOBS_KIND_RESULT || reply == NULL
-                   ? JOBS_INVALID
-                   : jobs_handoff_read(&handoff, content, len, reply, &report, NULL);
-    if (code == JOBS_OK) {
-        char before[64];
-        const char *outcome = jobs_handoff_outcome(handoff);
-        snprintf(before, sizeof before, "%s: ", jobs_disposition_headline(jobs_handoff_disposition(handoff)));
-        out->card = true;
-        out->disposition = jobs_disposition_name(jobs_handoff_disposition(handoff));
-        copy(out->supersedes, sizeof out->supersedes, jobs_handoff_supersedes(handoff));
-        out->headline = first_line(before, outcome, strlen(outcome));
-        code = jobs_handoff_digest(out->digest, handoff);
-    } else if (code == JOBS_INVALID) {
+    int code = card_open_verified(&card, event);
+    if (code == JOBS_OK && card.handoff != NULL)
+        code = read_card(out, card.handoff, card_headline(&card));
+    else if (code == JOBS_OK)
         out->headline = first_line("", content, strnlen(content, len));
-        code = JOBS_OK;
-    }
-    jobs_report_wipe(&report);
-    jobs_handoff_free(handoff);
-    return out->headline == NULL ? JOBS_NO_MEMORY : code;
+    card_close(&card);
+    return code == JOBS_OK && out->headline == NULL ? JOBS_NO_MEMORY : code;
 }
 
 void feed_line_wipe(struct feed_line *line)

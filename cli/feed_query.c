@@ -35,7 +35,9 @@ int feed_query_open(struct feed_query *query, struct run *run)
     memset(query, 0, sizeof *query);
     query->disposition = options_text(given, OPT_DISPOSITION);
     query->query.channel = options_text(given, OPT_CHANNEL);
-    query->query.job = options_text(given, OPT_ONLY_JOB);
+    query->job = options_text(given, OPT_ONLY_JOB);
+    query->query.jobs = &query->job;
+    query->query.job_count = query->job != NULL;
     query->query.kinds = &result_kind;
     query->query.kind_count = 1;
     int code = JOBS_OK;

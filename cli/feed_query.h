@@ -10,6 +10,7 @@ struct feed_query {
     struct jobs_query query; /* borrows from here and from the run */
     char (*keys)[65];
     const char **authors;
+    const char *job;
     const char *disposition; /* only cards of this one; NULL: whatever it is */
 };
 

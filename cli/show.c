@@ -140,9 +140,16 @@ static int print_subject(struct run *run, const struct subject *subject)
 
 /* --- the life of a job --- */
 
+struct collecting {
+    struct life *life;
+    int code;
+};
+
 static int collect(void *context, const struct jobs_event *event)
 {
-    return life_add(context, event) == JOBS_OK ? 0 : -1;
+    struct collecting *collecting = context;
+    collecting->code = life_add(collecting->life, event);
+    return collecting->code == JOBS_OK ? 0 : -1;
 }
 
 /* The request, which nothing but its id names, and all that names it. */
@@ -153,19 +160,23 @@ static int fetch_life(struct life *life, struct run *run)
     struct client client = {0};
     struct jobs_event *request = NULL;
     struct jobs_read_counts counts = {0};
-    const struct jobs_query query = {.job = life->job, .kinds = kinds, .kind_count = sizeof kinds / sizeof *kinds};
+    struct collecting collecting = {.life = life};
+    const char *const job = life->job;
+    const struct jobs_query query = {
+        .jobs = &job, .job_count = 1, .kinds = kinds, .kind_count = sizeof kinds / sizeof *kinds};
     int code = client_open(&client, run, OPT_RELAY, CLIENT_KEY_IF_THERE);
     if (code == JOBS_OK)
         code = jobs_read_event(&request, life->job, &client.options, &run->error);
     if (code == JOBS_OK)
         code = life_add(life, request);
     if (code == JOBS_OK || code == JOBS_NOT_FOUND)
-        code = jobs_read_list(&query, &client.options, collect, life, &counts, &run->error);
-    if (code == JOBS_OK) {
-        life_settle(life);
-        if (life->count == 0)
-            code = jobs_error_set(&run->error, JOBS_NOT_FOUND, "no relay has anything of this job");
-    }
+        code = jobs_read_list(&query, &client.options, collect, &collecting, &counts, &run->error);
+    if (code == JOBS_OK)
+        code = collecting.code == JOBS_OK ? life_settle(life) : collecting.code;
+    if (code == JOBS_NO_MEMORY)
+        jobs_error_set(&run->error, code, "out of memory");
+    if (code == JOBS_OK && life->count == 0)
+        code = jobs_error_set(&run->error, JOBS_NOT_FOUND, "no relay has anything of this job");
     jobs_read_counts_wipe(&counts);
     jobs_event_free(request);
     client_free(&client);

@@ -33,6 +33,7 @@ struct jobs__feed_options {
     int64_t since, until;      /* seconds, 0: open */
     int64_t floor;             /* how far back stored events are read, at least since; 0: open */
     unsigned page;             /* events of a page */
+    unsigned first_page;       /* of the first, which is waited for; 0: as many */
     bool live;                 /* goes on when everything stored was given; once answered it redials for ever */
     int (*sign_auth)(void *context, const char *url, const char *challenge, const char **json, size_t *len,
                      char id[65]); /* NULL: no key */
@@ -42,8 +43,10 @@ struct jobs__feed_options {
                                   int64_t *created_at);
     /* A page is over, or an event that came live was taken: a good moment to hand things out. May be NULL. */
     void (*rest)(void *context);
-    /* After a page of a feed that is not live: false when nothing as old as `oldest` is needed. May be NULL. */
-    bool (*more)(void *context, int64_t oldest);
+    /* After a page of a feed that is not live: whether what is as old as its oldest event, or older, is needed still.
+     * oldest_id: the page came in NIP-01's order (the newest first; of one second the lowest id), and this was its last
+     * one, so that nothing that sorts before it is to come; NULL: it did not. May be NULL. */
+    bool (*more)(void *context, int64_t oldest, const char *oldest_id);
     void *context;
 };
 

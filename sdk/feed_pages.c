@@ -1,6 +1,8 @@
 /* feed_pages.c - see feed_pages.h. */
 #include "feed_pages.h"
 
+#include <string.h>
+
 void jobs__pages_start(struct jobs__pages *pages, int64_t floor, int64_t until, unsigned size)
 {
     *pages = (struct jobs__pages){.floor = floor, .until = until, .first_size = size, .size = size};
@@ -10,9 +12,11 @@ void jobs__pages_ask(struct jobs__pages *pages)
 {
     pages->taken = pages->fresh = pages->outside = 0;
     pages->oldest = INT64_MAX;
+    pages->oldest_id[0] = '\0';
+    pages->unordered = false;
 }
 
-void jobs__pages_take(struct jobs__pages *pages, int64_t created_at, bool fresh)
+void jobs__pages_take(struct jobs__pages *pages, const char id[65], int64_t created_at, bool fresh)
 {
     if (created_at < pages->floor || (pages->until > 0 && created_at > pages->until)) {
         pages->outside++;
@@ -20,8 +24,11 @@ void jobs__pages_take(struct jobs__pages *pages, int64_t created_at, bool fresh)
     }
     pages->taken++;
     pages->fresh += fresh;
+    pages->unordered = pages->unordered || created_at > pages->oldest ||
+                       (created_at == pages->oldest && strcmp(id, pages->oldest_id) <= 0);
     if (created_at < pages->oldest)
         pages->oldest = created_at;
+    memcpy(pages->oldest_id, id, sizeof pages->oldest_id);
 }
 
 /* On to that second; false when there is nothing left to ask for. */
@@ -81,7 +88,7 @@ bool jobs__pages_end(struct jobs__pages *pages)
 
 bool jobs__pages_shrink(struct jobs__pages *pages)
 {
-    if (pages->size == pages->first_size)
+    if (pages->size <= pages->first_size)
         return false;
     pages->oldest = pages->until;
     return leave_second(pages, false);

@@ -24,13 +24,15 @@ struct jobs__pages {
     /* the page that is out */
     size_t taken, fresh, outside;
     int64_t oldest;
+    bool unordered; /* the newest first, and of one second the lowest id: NIP-01 wants it, not every relay does it */
+    char oldest_id[65];
 };
 
 void jobs__pages_start(struct jobs__pages *pages, int64_t floor, int64_t until, unsigned size);
 /* A page is asked for. */
 void jobs__pages_ask(struct jobs__pages *pages);
 /* One of its events; fresh: it was not known before. */
-void jobs__pages_take(struct jobs__pages *pages, int64_t created_at, bool fresh);
+void jobs__pages_take(struct jobs__pages *pages, const char id[65], int64_t created_at, bool fresh);
 /* It is over. Returns whether there is another one to ask for. */
 bool jobs__pages_end(struct jobs__pages *pages);
 /* The relay does not answer so large a page: goes on without. Returns false when it was no larger than the first. */

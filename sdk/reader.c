@@ -20,6 +20,7 @@
 #define HELD_MS    200 /* they wait for the rest of their page at most so long */
 #define PAGE_MIN   50U
 #define PAGE_MAX   500U
+#define PAGE_FIRST 100U /* of a watch: somebody waits for the first line */
 
 struct reading {
     const struct jobs_query *query;
@@ -54,14 +55,15 @@ static bool is_one_of(const char *text, const char *const *list, size_t count)
     return count == 0;
 }
 
-static bool names_job(const struct jobs_event *event, const char *job)
+static bool names_a_job(const struct jobs_event *event, const struct jobs_query *query)
 {
     for (size_t i = 0; i < jobs_event_tag_count(event); i++) {
         struct jobs_tag tag = jobs_event_tag(event, i);
-        if (tag.count >= 2 && strcmp(tag.values[0], "e") == 0 && strcmp(tag.values[1], job) == 0)
+        if (tag.count >= 2 && strcmp(tag.values[0], "e") == 0 &&
+            is_one_of(tag.values[1], query->jobs, query->job_count))
             return true;
     }
-    return false;
+    return query->job_count == 0;
 }
 
 static bool matches(const struct jobs_query *query, const struct jobs_event *event)
@@ -74,7 +76,7 @@ static bool matches(const struct jobs_query *query, const struct jobs_event *eve
     return kind && (query->from_now || at >= query->since) && (query->until == 0 || at <= query->until) &&
            is_one_of(jobs_event_author(event), query->authors, query->author_count) &&
            (query->channel == NULL || (channel != NULL && strcmp(channel, query->channel) == 0)) &&
-           (query->job == NULL || names_job(event, query->job));
+           names_a_job(event, query);
 }
 
 /* --- handing out --- */
@@ -173,13 +175,23 @@ static enum jobs__feed_taken take(void *context, const char *id, const char *jso
     return taken;
 }
 
-static bool more(void *context, int64_t oldest)
+static bool more(void *context, int64_t oldest, const char *oldest_id)
 {
     const struct reading *r = ((struct source *)context)->reading;
-    return r->query->more(r->context, oldest);
+    return r->query->more(r->context, oldest, oldest_id);
 }
 
 /* --- the filter --- */
+
+static void add_list(struct jobs__buffer *text, const char *name, const char *const *list, size_t count)
+{
+    if (count == 0)
+        return;
+    jobs__buffer_format(text, ",\"%s\":", name);
+    for (size_t i = 0; i < count; i++)
+        jobs__buffer_format(text, "%c\"%s\"", i == 0 ? '[' : ',', list[i]);
+    jobs__buffer_char(text, ']');
+}
 
 static char *filter_of(const struct jobs_query *query)
 {
@@ -190,11 +202,8 @@ static char *filter_of(const struct jobs_query *query)
     jobs__buffer_text(&text, "]");
     if (query->channel != NULL)
         jobs__buffer_format(&text, ",\"#h\":[\"%s\"]", query->channel);
-    if (query->job != NULL)
-        jobs__buffer_format(&text, ",\"#e\":[\"%s\"]", query->job);
-    for (size_t i = 0; i < query->author_count; i++)
-        jobs__buffer_format(&text, "%s\"%s\"", i == 0 ? ",\"authors\":[" : ",", query->authors[i]);
-    jobs__buffer_text(&text, query->author_count > 0 ? "]" : "");
+    add_list(&text, "#e", query->jobs, query->job_count);
+    add_list(&text, "authors", query->authors, query->author_count);
     return jobs__buffer_take(&text);
 }
 
@@ -261,6 +270,7 @@ static int start(struct reading *r, struct jobs__line *lines, struct jobs_error 
             .until = query->until,
             .floor = query->from_now && query->since > JOBS__FEED_OVERLAP ? query->since - JOBS__FEED_OVERLAP : 0,
             .page = page_size(query),
+            .first_page = r->live ? PAGE_FIRST : 0,
             .live = r->live,
             .sign_auth = r->options->key != NULL ? jobs__signer_sign : NULL,
             .take = take,

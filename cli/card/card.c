@@ -37,11 +37,28 @@ static void judge_hints(struct card *card)
         add_hint(card, "The disposition tag says otherwise than the content; the content is shown.");
 }
 
-int card_open(struct card *card, const struct jobs_event *event, struct jobs_error *error)
+int card_open_verified(struct card *card, const struct jobs_event *event)
 {
     size_t len;
-    memset(card, 0, sizeof *card);
-    card->event = event;
+    const char *content = jobs_event_content(event, &len);
+    const char *reply = jobs_event_reply(event);
+    *card = (struct card){.event = event};
+    if (jobs_event_kind(event) != JOBS_KIND_RESULT) {
+        card->reason = "only events of kind 43004 are handoffs";
+    } else if (reply == NULL) {
+        card->reason = "a handoff has exactly one `e` tag that is marked `reply`";
+    } else {
+        int code = jobs_handoff_read(&card->handoff, content, len, reply, &card->broken, &card->left_out);
+        if (code != JOBS_OK && code != JOBS_INVALID)
+            return code;
+    }
+    judge_hints(card);
+    return JOBS_OK;
+}
+
+int card_open(struct card *card, const struct jobs_event *event, struct jobs_error *error)
+{
+    *card = (struct card){.event = event};
     switch (jobs_event_check(event)) {
     case JOBS_EVENT_BAD_ID:
         return jobs_error_set(error, JOBS_INVALID, "the event's id is not the digest of the event: nothing is shown");
@@ -51,19 +68,8 @@ int card_open(struct card *card, const struct jobs_event *event, struct jobs_err
     case JOBS_EVENT_VALID:
         break;
     }
-    const char *content = jobs_event_content(event, &len);
-    const char *reply = jobs_event_reply(event);
-    if (jobs_event_kind(event) != JOBS_KIND_RESULT) {
-        card->reason = "only events of kind 43004 are handoffs";
-    } else if (reply == NULL) {
-        card->reason = "a handoff has exactly one `e` tag that is marked `reply`";
-    } else {
-        int code = jobs_handoff_read(&card->handoff, content, len, reply, &card->broken, &card->left_out);
-        if (code != JOBS_OK && code != JOBS_INVALID)
-            return jobs_error_set(error, code, "out of memory");
-    }
-    judge_hints(card);
-    return JOBS_OK;
+    int code = card_open_verified(card, event);
+    return code == JOBS_OK ? code : jobs_error_set(error, code, "out of memory");
 }
 
 void card_close(struct card *card)

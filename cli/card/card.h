@@ -24,6 +24,8 @@ struct card {
  * JOBS_INVALID (the event does not hold: nothing of it is to be shown) or JOBS_NO_MEMORY. Closed by the caller in any
  * case; the event must live as long. */
 JOBS_MUST_USE int card_open(struct card *card, const struct jobs_event *event, struct jobs_error *error);
+/* The same of an event that whoever handed it over has verified. JOBS_OK or JOBS_NO_MEMORY. */
+JOBS_MUST_USE int card_open_verified(struct card *card, const struct jobs_event *event);
 void card_close(struct card *card);
 
 /* "Job completed"; of a fallback what its kind says it is: "Job result", "Job request", … "Event". Static. */

@@ -4,11 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void wipe(struct life_event *event)
+{
+    card_close(&event->card);
+    jobs_event_free(event->event);
+}
+
 int life_add(struct life *life, const struct jobs_event *event)
 {
     size_t len;
     const char *json = jobs_event_json(event, &len);
-    struct jobs_error error;
     if (life->count == life->capacity) {
         size_t capacity = life->capacity * 2 + 16;
         struct life_event *more = realloc(life->events, capacity * sizeof *more);
@@ -19,24 +24,14 @@ int life_add(struct life *life, const struct jobs_event *event)
     }
     struct life_event *added = &life->events[life->count];
     memset(added, 0, sizeof *added);
-    if (jobs_event_parse(&added->event, json, len, &error) != JOBS_OK)
+    if (jobs_event_parse(&added->event, json, len, NULL) != JOBS_OK)
         return JOBS_NO_MEMORY; /* it was parsed before */
-    int code = card_open(&added->card, added->event, &error);
-    if (code == JOBS_OK) {
+    int code = card_open_verified(&added->card, added->event);
+    if (code == JOBS_OK)
         life->count++;
-        return code;
-    }
-    card_close(&added->card);
-    jobs_event_free(added->event);
-    return code == JOBS_INVALID ? JOBS_OK : code;
-}
-
-static void drop(struct life *life, size_t i)
-{
-    card_close(&life->events[i].card);
-    jobs_event_free(life->events[i].event);
-    memmove(&life->events[i], &life->events[i + 1], (life->count - i - 1) * sizeof *life->events);
-    life->count--;
+    else
+        wipe(added);
+    return code;
 }
 
 static bool same(const char *a, const char *b)
@@ -65,37 +60,65 @@ static void leave_out_elsewhere(struct life *life)
             life->has_request = true;
             life->channel = jobs_event_channel(life->events[i].event);
         }
-    for (size_t i = life->count; life->channel != NULL && i-- > 0;)
-        if (!same(jobs_event_channel(life->events[i].event), life->channel)) {
-            drop(life, i);
+    size_t kept = 0;
+    for (size_t i = 0; i < life->count; i++) {
+        if (life->channel == NULL || same(jobs_event_channel(life->events[i].event), life->channel)) {
+            life->events[kept++] = life->events[i];
+        } else {
+            wipe(&life->events[i]);
             life->elsewhere++;
         }
+    }
+    life->count = kept;
 }
 
 static bool replaces(const struct life_event *later, const struct life_event *earlier)
 {
     return later->card.handoff != NULL && earlier->card.handoff != NULL && later != earlier &&
-           same(jobs_handoff_supersedes(later->card.handoff), jobs_event_id(earlier->event)) &&
            same(jobs_event_author(later->event), jobs_event_author(earlier->event)) &&
            same(jobs_event_channel(later->event), jobs_event_channel(earlier->event)) &&
            same(jobs_handoff_job_request(later->card.handoff), jobs_handoff_job_request(earlier->card.handoff));
 }
 
-void life_settle(struct life *life)
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(jobs_event_id((*(struct life_event *const *)a)->event),
+                  jobs_event_id((*(struct life_event *const *)b)->event));
+}
+
+static int by_id_of(const void *id, const void *event)
+{
+    return strcmp(id, jobs_event_id((*(struct life_event *const *)event)->event));
+}
+
+int life_settle(struct life *life)
 {
     leave_out_elsewhere(life);
-    if (life->count > 1)
-        qsort(life->events, life->count, sizeof *life->events, by_time);
+    if (life->count == 0)
+        return JOBS_OK;
+    struct life_event **index = calloc(life->count, sizeof *index);
+    if (index == NULL)
+        return JOBS_NO_MEMORY;
+    qsort(life->events, life->count, sizeof *life->events, by_time);
     for (size_t i = 0; i < life->count; i++)
-        for (size_t j = 0; j < life->count; j++)
-            if (replaces(&life->events[j], &life->events[i]))
-                life->events[i].replaced_by = &life->events[j];
+        index[i] = &life->events[i];
+    qsort(index, life->count, sizeof *index, by_id);
+    for (size_t i = 0; i < life->count; i++) { /* the last that does so counts */
+        const struct life_event *later = &life->events[i];
+        const char *earlier = later->card.handoff != NULL ? jobs_handoff_supersedes(later->card.handoff) : NULL;
+        struct life_event **found =
+            earlier != NULL ? bsearch(earlier, index, life->count, sizeof *index, by_id_of) : NULL;
+        if (found != NULL && replaces(later, *found))
+            (*found)->replaced_by = later;
+    }
+    free(index);
+    return JOBS_OK;
 }
 
 void life_free(struct life *life)
 {
-    while (life->count > 0)
-        drop(life, life->count - 1);
+    for (size_t i = 0; i < life->count; i++)
+        wipe(&life->events[i]);
     free(life->events);
     memset(life, 0, sizeof *life);
 }

@@ -22,10 +22,10 @@ struct life {
     const char *channel; /* the request's; NULL when it has none or is not known */
 };
 
-/* Copies the event. JOBS_OK or JOBS_NO_MEMORY. */
+/* Copies an event that was verified. JOBS_OK or JOBS_NO_MEMORY. */
 JOBS_MUST_USE int life_add(struct life *life, const struct jobs_event *event);
-/* Orders what was added and works out what replaces what. */
-void life_settle(struct life *life);
+/* Orders what was added and works out what replaces what. JOBS_OK or JOBS_NO_MEMORY. */
+JOBS_MUST_USE int life_settle(struct life *life);
 void life_free(struct life *life);
 
 JOBS_MUST_USE int life_terminal(FILE *out, const struct life *life, const struct card_look *look);

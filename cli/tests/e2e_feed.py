@@ -274,6 +274,28 @@ class Listing(FeedCase):
         self.assertEqual(len(listed), 532)
         self.assertEqual(set(listed[1:-1]), {event["id"] for event in crowd})
 
+    def crowd_with_superseders(self, relay, count):
+        """300 in one second, of which `count` of the lowest ids are superseded by such as come behind the first page.
+        Returns the ids of all that stand, newest last."""
+        crowd = sorted((handoff(at=NOW - 60, outcome=f"{i}.") for i in range(300)), key=lambda event: event["id"])
+        later = []
+        for i, old in enumerate(crowd[:count]):
+            attempts = (handoff(at=NOW - 60, outcome=f"{i}.{n}", supersedes=old["id"]) for n in range(1000))
+            later.append(next(event for event in attempts if event["id"] > crowd[100]["id"]))
+        self.store(relay, *crowd, *later)
+        return sorted((event["id"] for event in crowd[count:] + later), reverse=True)
+
+    def test_a_crowded_second_is_asked_what_it_takes_back(self):
+        relay = self.relay()
+        stand = self.crowd_with_superseders(relay, 2)
+        self.assertEqual(self.ids(self.list(relay, "--limit", "5")), stand[-5:])
+
+    def test_a_crowded_second_that_takes_too_much_back_is_read_whole(self):
+        relay = self.relay()
+        stand = self.crowd_with_superseders(relay, 20)
+        self.assertEqual(self.ids(self.list(relay, "--limit", "40")), stand[-40:])
+        self.assertEqual(self.ids(self.list(relay, "--limit", "0")), stand)
+
     def test_two_relays(self):
         a, b = self.relay(), self.relay()
         both, one, two = handoff(at=NOW - 3, outcome="1"), handoff(at=NOW - 2, outcome="2"), handoff(at=NOW - 1, outcome="3")

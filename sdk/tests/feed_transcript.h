@@ -34,6 +34,7 @@ static struct {
     size_t known_count;
     size_t given, again, baseline, rests;
     char last_given[65];
+    char oldest_id[65]; /* as `more` was told; "unordered": it was not */
 } t;
 
 static inline enum jobs__feed_taken on_take(void *context, const char *id, const char *json, size_t len, bool baseline,
@@ -63,10 +64,11 @@ static inline void on_rest(void *context)
     t.rests++;
 }
 
-static inline bool on_more(void *context, int64_t oldest)
+static inline bool on_more(void *context, int64_t oldest, const char *oldest_id)
 {
     (void)context;
     (void)oldest;
+    snprintf(t.oldest_id, sizeof t.oldest_id, "%s", oldest_id != NULL ? oldest_id : "unordered");
     return !t.enough;
 }
 

@@ -233,6 +233,62 @@ static void events_of_the_future(void **state)
     was_given(5);
 }
 
+/* Whoever has enough of a second that is not read whole must know whether the rest of it is older. */
+static void whether_a_page_came_in_order_is_told(void **state)
+{
+    static const struct {
+        unsigned number;
+        int64_t at;
+    } pages[][3] = {
+        {{3, T}, {1, T - 1}, {2, T - 1}}, {{3, T}, {2, T - 1}, {1, T - 1}}, {{1, T - 1}, {2, T - 1}, {3, T}}};
+    char last[65];
+    (void)state;
+    snprintf(last, sizeof last, "%064u", pages[0][2].number);
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        begin(LISTS);
+        connects();
+        asks_page(0, 0, 4);
+        for (size_t e = 0; e < 3; e++)
+            gives(pages[i][e].number, pages[i][e].at);
+        t.enough = true;
+        says_eose();
+        assert_string_equal(t.oldest_id, i == 0 ? last : "unordered");
+    }
+}
+
+/* Somebody waits for a watch's first line. */
+static void a_first_page_may_be_smaller(void **state)
+{
+    (void)state;
+    struct jobs__feed_options options = feed_options(LISTS);
+    options.first_page = 2;
+    begin_with(&options);
+    connects();
+    asks_page(0, 0, 2);
+    gives(1, T - 1);
+    gives(2, T - 2);
+    says_eose();
+    asks_page(0, T - 2, 4);
+    gives(2, T - 2);
+    says_eose();
+    asks_page(0, T - 3, 4);
+    says_eose();
+    is_complete();
+}
+
+/* A small first page is not a large one that could be made smaller. */
+static void a_first_page_is_refused(void **state)
+{
+    (void)state;
+    struct jobs__feed_options options = feed_options(LISTS);
+    options.first_page = 2;
+    begin_with(&options);
+    connects();
+    asks_page(0, 0, 2);
+    says_closed(t.page, "invalid: no such filter");
+    fails(JOBS_REFUSED, "no such filter");
+}
+
 static void enough_is_asked_about_again(void **state)
 {
     (void)state;
@@ -816,6 +872,9 @@ int main(void)
         TEST(a_relay_that_does_not_heed_until),
         TEST(since_and_until),
         TEST(events_of_the_future),
+        TEST(whether_a_page_came_in_order_is_told),
+        TEST(a_first_page_may_be_smaller),
+        TEST(a_first_page_is_refused),
         TEST(enough_is_asked_about_again),
         TEST(auth_when_it_is_asked_for),
         TEST(auth_after_the_question),

@@ -18,16 +18,18 @@ JOBS_PUBLIC JOBS_MUST_USE int jobs_read_event(struct jobs_event **out, const cha
 /* What is asked for. Only events that verify and match are ever handed out, each once, from whichever relay. */
 struct jobs_query {
     const char *channel;        /* NULL: any */
-    const char *job;            /* 64 lower-case hex: an `e` tag names it; NULL: any */
+    const char *const *jobs;    /* 64 lower-case hex each: an `e` tag names one of them */
+    size_t job_count;           /* 0: any */
     const char *const *authors; /* 64 lower-case hex each */
     size_t author_count;
     const uint32_t *kinds;
     size_t kind_count;    /* at least one */
     int64_t since, until; /* seconds, both inclusive; 0: open */
     size_t limit;         /* of jobs_read_list: so many newest ones are wanted, as `more` says; 0: all */
-    /* Of jobs_read_list, NULL: never enough. A relay has given all it has from `oldest` on: is something older needed
-     * still? Asked again when other relays have given more. */
-    bool (*more)(void *context, int64_t oldest);
+    /* Of jobs_read_list, NULL: never enough. A relay has given all it has that is newer than `oldest` and, unless
+     * oldest_id is NULL, of that second all with a lower id: is something else needed still? Asked again when other
+     * relays have given more. */
+    bool (*more)(void *context, int64_t oldest, const char *oldest_id);
     /* Of jobs_read_watch: what was stored before, and is older than `since`, is not handed out, but what comes
      * afterwards is, however old it says it is: a publisher's clock may be behind. Else `since` is kept to. */
     bool from_now;
