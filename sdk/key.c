@@ -406,7 +406,7 @@ const secp256k1_keypair *jobs__key_pair(const struct jobs_key *key)
 static bool holds_any_case(const char *text, size_t len, const char *needle, size_t needle_len)
 {
     for (size_t i = 0; i + needle_len <= len; i++)
-        if (strncasecmp(text + i, needle, needle_len) == 0)
+        if ((text[i] | 0x20) == needle[0] && strncasecmp(text + i, needle, needle_len) == 0)
             return true;
     return false;
 }

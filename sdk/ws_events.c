@@ -23,21 +23,29 @@ static void forget(struct jobs__wire *wire, struct lws *lws)
     wire->lws = NULL;
 }
 
+/* Seconds since 1970. timegm would do, but reads the time zone database before. month: 0 to 11. */
+static int64_t unix_time(int year, int month, int day, int hour, int minute, int second)
+{
+    static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+    int last = month < 2 ? year - 1 : year; /* the last year whose leap day is over */
+    int64_t leap_days = last / 4 - last / 100 + last / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400);
+    int64_t days = 365 * (int64_t)(year - 1970) + leap_days + before[month] + day - 1;
+    return ((days * 24 + hour) * 60 + minute) * 60 + second;
+}
+
 /* "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110), in any locale. */
 static bool read_date(const char *text, int64_t *out)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     char month[4];
-    struct tm tm = {0};
-    if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT", &tm.tm_mday, month, &tm.tm_year, &tm.tm_hour,
-               &tm.tm_min, &tm.tm_sec) != 6)
+    int day, year, hour, minute, second;
+    if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT", &day, month, &year, &hour, &minute, &second) !=
+        6)
         return false;
     const char *at = strstr(months, month);
-    if (at == NULL || (at - months) % 3 != 0 || tm.tm_year < 1970)
+    if (at == NULL || (at - months) % 3 != 0 || year < 1970)
         return false;
-    tm.tm_mon = (int)(at - months) / 3;
-    tm.tm_year -= 1900;
-    *out = timegm(&tm);
+    *out = unix_time(year, (int)(at - months) / 3, day, hour, minute, second);
     return true;
 }
 
