@@ -175,7 +175,7 @@ static void check_placing(struct jobs__conversion *c, const char *id, size_t len
     for (size_t i = 0; i < COUNT(finding_lists); i++)
         places += count_in(c, finding_lists[i], id, len);
     if (places != 1)
-        jobs__violate(c, "B205", pointer, "this id stands %zu times in the three lists", places);
+        jobs__violate(c, "B205", pointer, "this id stands %zu times in the three lists; once is right", places);
 }
 
 static void check_findings(struct jobs__conversion *c)
@@ -224,10 +224,10 @@ static void check_outcome(struct jobs__conversion *c)
     if (outcome_is(c, "blocked") && blocked_reason(c) == NULL)
         jobs__violate(c, "B203", "/blocker/reason", "say what is missing");
     if (outcome_is(c, "completed_owned") && json_array_size(json_object_get(c->source, "unresolvedFindings")) > 0)
-        jobs__violate(c, "B204", "/unresolvedFindings", "an owned completion has none");
+        jobs__violate(c, "B204", "/unresolvedFindings", "must be empty, or the outcome another one");
     if (strncmp(outcome_of(c), "completed_", 10) != 0 &&
         json_array_size(json_object_get(c->source, "observations")) > 0)
-        jobs__violate(c, "B209", "/observations", "make them findings");
+        jobs__violate(c, "B209", "/observations", "make findings of them");
 }
 
 static void check_learning(struct jobs__conversion *c)

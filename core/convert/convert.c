@@ -254,7 +254,8 @@ static void finish(struct jobs__conversion *c, char **out, size_t *out_len)
                           : jobs_handoff_parse(&handoff, text, strlen(text), &given, &report);
     for (size_t i = 0; i < report.count; i++) {
         const struct jobs_violation *v = &report.violations[i];
-        jobs__violate(c, "X108", origin_of(c, v->pointer), "%s %s: %s", v->rule, v->pointer, v->message);
+        jobs__violate(c, "X108", origin_of(c, v->pointer), "the handoff made of it breaks %s at %s: %s", v->rule,
+                      v->pointer, v->message);
     }
     if (rc == JOBS_NO_MEMORY)
         c->failed = rc;

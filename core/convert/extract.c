@@ -366,7 +366,7 @@ static void read_candidate(struct jobs__conversion *c)
     } else if (!json_is_object(c->source)) {
         jobs__violate(c, "X105", "", "the result must be an object");
     } else if (too_large(c->source)) {
-        jobs__violate(c, "X106", "", "an array has more than %d items", MAX_ITEMS);
+        jobs__violate(c, "X106", "", "an array must not have more than %d items", MAX_ITEMS);
     }
 }
 
@@ -384,8 +384,10 @@ static void choose(struct scan *s)
         jobs__violate(c, "X102", "", "no block of the input is a result of %s",
                       c->options->format == JOBS_FORMAT_AUTO ? "a known format" : "the asked format");
     } else if (index == 0 && s->count > 1) {
-        jobs__violate(c, "X103", "", "the input holds %zu results, the first in line %zu and the second in line %zu",
-                      s->count, s->found[0].line, s->found[1].line);
+        jobs__violate(
+            c, "X103", "",
+            "the input holds %zu results, the first in line %zu and the second in line %zu; --index N chooses one",
+            s->count, s->found[0].line, s->found[1].line);
         c->candidate.format = s->found[s->count - 1].format;
     } else {
         c->candidate = s->found[index == 0 ? 0 : index - 1];
@@ -409,7 +411,8 @@ void jobs__extract(struct jobs__conversion *c)
     const char *text = c->input;
     size_t len = c->input_len;
     if (len > JOBS_CONVERT_INPUT_MAX || !jobs__text_is_utf8(text, len)) {
-        jobs__violate(c, "X101", "", "the input is %s", len > JOBS_CONVERT_INPUT_MAX ? "too long" : "not UTF-8");
+        jobs__violate(c, "X101", "", "the input must be %s",
+                      len > JOBS_CONVERT_INPUT_MAX ? "no longer than 1 MiB" : "UTF-8 text");
         return;
     }
     jobs__text_trim(&text, &len);

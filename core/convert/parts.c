@@ -88,7 +88,8 @@ bool jobs__refuse_local(struct jobs__conversion *c, const char *reference, const
     struct jobs__buffer clean = {.max = 4 * JOBS_CONVERT_INPUT_MAX};
     bool local = jobs__is_local(reference) || jobs__redact(c, reference, strlen(reference), &clean);
     if (local)
-        jobs__violate(c, "X107", origin, "names a place on this machine, or a secret");
+        jobs__violate(c, "X107", origin,
+                      "names a place on this machine, or a secret; a URL or a path inside the repository is right");
     jobs__buffer_free(&clean);
     return local;
 }

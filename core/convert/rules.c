@@ -49,19 +49,25 @@ void jobs__violate(struct jobs__conversion *c, const char *rule, const char *poi
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    const char *sentence = "";
+    const char *sentence = "", *before = "", *behind = "";
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (strcmp(rules[i].number, rule) == 0) {
             rule = rules[i].number;
             sentence = rules[i].sentence;
         }
+    if (message[0] == '\0')
+        before = "must hold: ";
+    else if (rule[1] == '1')
+        sentence = ""; /* a rule of form: the message says all of it */
+    else
+        before = " (", behind = ")";
     /* the text forms have no pointers that their writer would know: the line goes into the words */
     size_t line = line_of(c, pointer);
     char where[32] = "";
     if (line > 0 && strncmp(message, "line ", 5) != 0)
         snprintf(where, sizeof where, "line %zu: ", line);
-    if (jobs_report_add(c->report, rule, pointer, line, "%s%s%s%s", where, message, message[0] == '\0' ? "" : ": ",
-                        sentence) != JOBS_OK)
+    if (jobs_report_add(c->report, rule, pointer, line, "%s%s%s%s%s", where, message, before, sentence, behind) !=
+        JOBS_OK)
         c->failed = JOBS_NO_MEMORY;
 }
 

@@ -198,7 +198,7 @@ static void check_hashes(struct jobs__conversion *c, const char *tree)
         if (json_is_string(value) && jobs__is_sha256(json_string_value(value)))
             continue;
         snprintf(pointer, sizeof pointer, "/%s/files", tree);
-        jobs__violate(c, "M202", pointer, "the hash of one of its files is no such value");
+        jobs__violate(c, "M202", pointer, "the hash of one of its files is not sha256: and 64 lower-case hex digits");
     }
 }
 

@@ -137,7 +137,7 @@ static json_t *mapping(struct yaml *y, struct jobs__buffer *pointer, int depth)
 static json_t *value(struct yaml *y, struct jobs__buffer *pointer, int depth)
 {
     if (depth > DEPTH_MAX) {
-        jobs__violate(y->c, "X106", "", "line %zu", line_of(y));
+        jobs__violate(y->c, "X106", "", "line %zu: must not nest more than %d levels deep", line_of(y), DEPTH_MAX);
         return NULL;
     }
     if (pointer->bytes != NULL)
