@@ -330,69 +330,55 @@ static void check_words(struct jobs__conversion *c)
 
 /* --- the mapping --- */
 
-static void put_finding(struct jobs__conversion *c, const char *item, size_t len, const char *bucket,
-                        const json_t *observation, const char *pointer)
+static void put_finding(struct jobs__conversion *c, const char *id, const char *own_text, const json_t *details,
+                        const char *bucket, const char *pointer, const char *filed_pointer)
 {
-    char *id = strndup(item, len);
-    size_t index = 0;
-    const json_t *details = observation == NULL ? finding_details(c, item, len, &index) : observation;
-    const char *own_text = observation == NULL && item[len] == ':' ? item + len + 2 : NULL;
-    const char *summary = jobs__text(details, "summary");
-    const char *impact = jobs__text(details, "goalImpact");
+    bool observed = strcmp(bucket, "observation") == 0;
+    const char *summary = jobs__text(details, "summary"), *impact = jobs__text(details, "goalImpact");
     const char *filed = jobs__text(details, "filedArtifact");
-    char filed_pointer[64];
-    if (id == NULL) {
-        c->failed = JOBS_NO_MEMORY;
-        return;
-    }
     json_t *finding = jobs__add_finding(c, id, jobs__text(details, "severity"), summary == NULL ? own_text : summary,
                                         bucket, pointer);
-    jobs__put_text(c, finding, "owner",
-                   observation == NULL ? jobs__text(details, "owner") : jobs__text(details, "followUpOwner"));
-    jobs__put_text(c, finding, "disposition",
-                   observation == NULL ? jobs__text(details, "disposition") : jobs__text(details, "followUpAction"));
-    snprintf(filed_pointer, sizeof filed_pointer, "/findings/%zu/filedArtifact", index);
+    jobs__put_text(c, finding, "owner", jobs__text(details, observed ? "followUpOwner" : "owner"));
+    jobs__put_text(c, finding, "disposition", jobs__text(details, observed ? "followUpAction" : "disposition"));
     if (filed != NULL && !jobs__refuse_local(c, filed, filed_pointer))
         jobs__put_text(c, finding, "filedArtifact", filed);
     if (impact != NULL) {
-        struct jobs__buffer line = {.max = JOBS_CONVERT_INPUT_MAX};
+        struct jobs__buffer line = {.max = JOBS__TEXT_MAX};
         jobs__buffer_format(&line, "%s %s", id, impact);
         jobs__outcome_line(c, "Goal impact", line.bytes);
-        jobs__buffer_free(&line);
+        jobs__close(c, &line);
     }
+}
+
+/* Entry i of a list: an id, "id: text", or an object with an id. What was put already is not put again. */
+static void put_entry(struct jobs__conversion *c, json_t *seen, const char *list, size_t i, const json_t *entry,
+                      const char *bucket)
+{
+    const char *item = json_is_string(entry) ? json_string_value(entry) : jobs__text(entry, "id");
+    size_t len = json_is_string(entry) ? id_length(item) : strlen(item), index = i;
+    const json_t *details = json_is_string(entry) ? finding_details(c, item, len, &index) : entry;
+    char *id = strndup(item, len), pointer[64], filed_pointer[64];
+    snprintf(pointer, sizeof pointer, "/%s/%zu", list, i);
+    snprintf(filed_pointer, sizeof filed_pointer, "/findings/%zu/filedArtifact", index);
+    if (id != NULL && json_object_get(seen, id) == NULL)
+        put_finding(c, id, item[len] == ':' ? item + len + 2 : NULL, details, bucket, pointer, filed_pointer);
+    if (id == NULL || json_object_set_new(seen, id, json_true()) != 0)
+        c->failed = JOBS_NO_MEMORY;
     free(id);
 }
 
 static void put_findings(struct jobs__conversion *c)
 {
     /* an id in several lists (schema level) counts as unresolved: never better than the worst */
-    static const char *const buckets[][2] = {
-        {"unresolvedFindings", "unresolved"}, {"addressedFindings", "addressed"}, {"observations", "observation"}};
-    json_t *seen = json_object();
-    char pointer[64];
+    static const char *const buckets[][2] = {{"unresolvedFindings", "unresolved"},
+                                             {"addressedFindings", "addressed"},
+                                             {"observations", "observation"},
+                                             {"findings", "unresolved"}};
+    json_t *entry, *seen = json_object();
     size_t i;
-    json_t *entry;
     for (size_t list = 0; list < COUNT(buckets); list++) {
         json_array_foreach(json_object_get(c->source, buckets[list][0]), i, entry)
-        {
-            const char *item = json_is_string(entry) ? json_string_value(entry) : jobs__text(entry, "id");
-            size_t len = json_is_string(entry) ? id_length(item) : strlen(item);
-            char *id = strndup(item, len);
-            snprintf(pointer, sizeof pointer, "/%s/%zu", buckets[list][0], i);
-            if (id != NULL && json_object_get(seen, id) == NULL)
-                put_finding(c, item, len, buckets[list][1], json_is_object(entry) ? entry : NULL, pointer);
-            if (id == NULL || json_object_set_new(seen, id, json_true()) != 0)
-                c->failed = JOBS_NO_MEMORY;
-            free(id);
-        }
-    }
-    json_array_foreach(json_object_get(c->source, "findings"), i, entry)
-    {
-        const char *id = jobs__text(entry, "id");
-        snprintf(pointer, sizeof pointer, "/findings/%zu", i);
-        if (json_object_get(seen, id) == NULL)
-            put_finding(c, id, strlen(id), "unresolved", NULL, pointer);
-        json_object_set_new(seen, id, json_true());
+            put_entry(c, seen, buckets[list][0], i, entry, buckets[list][1]);
     }
     json_decref(seen);
 }
@@ -431,11 +417,11 @@ static void put_evidence(struct jobs__conversion *c, bool as_claims)
     }
     json_array_foreach(json_object_get(c->source, "toolCalls"), i, entry)
     {
-        struct jobs__buffer label = {.max = JOBS_CONVERT_INPUT_MAX};
+        struct jobs__buffer label = {.max = JOBS__TEXT_MAX};
         snprintf(pointer, sizeof pointer, "/toolCalls/%zu", i);
         jobs__buffer_format(&label, "tool call %s", json_string_value(entry));
         jobs__add_claim(c, label.bytes, false, NULL, pointer);
-        jobs__buffer_free(&label);
+        jobs__close(c, &label);
     }
 }
 
@@ -447,10 +433,10 @@ static void put_learning(struct jobs__conversion *c)
     more = more == NULL ? jobs__text(learning, "reason") : more;
     if (disposition == NULL)
         return;
-    struct jobs__buffer line = {.max = JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer line = {.max = JOBS__TEXT_MAX};
     jobs__buffer_format(&line, "%s%s%s", disposition, more == NULL ? "" : ", ", more == NULL ? "" : more);
     jobs__outcome_line(c, "Learning", line.bytes);
-    jobs__buffer_free(&line);
+    jobs__close(c, &line);
 }
 
 static void put_blocked(struct jobs__conversion *c)

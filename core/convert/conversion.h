@@ -26,6 +26,9 @@ enum jobs__repair {
     JOBS__REPAIR_COUNT
 };
 
+/* Bytes of one text on its way: an input of nothing but "~ " grows five times when it is redacted. */
+#define JOBS__TEXT_MAX (8 * JOBS_CONVERT_INPUT_MAX)
+
 enum jobs__block {
     JOBS__BLOCK_JSON,
     JOBS__BLOCK_YAML,
@@ -81,8 +84,6 @@ json_t *jobs__yaml_read(struct jobs__conversion *c, const char *text, size_t len
 /* The bytes that the hash of a JSON result is of, members of the root in left_out aside. False for a real: its spelling
  * is not certain. */
 bool jobs__json_canonical(struct jobs__conversion *c, const char *const *left_out, struct jobs__buffer *out);
-/* By its discriminator; AUTO when it has none. */
-enum jobs_format jobs__format_of(const json_t *source);
 
 /* --- shapes: shape.c --- */
 enum jobs__shape_type {
@@ -130,6 +131,10 @@ bool jobs__is_sha256(const char *text); /* "sha256:" + 64 lower-case hex */
 void jobs__repair(struct jobs__conversion *c, enum jobs__repair repair);
 /* Sets object[name] to the redacted text; NULL or blank sets nothing. */
 void jobs__put_text(struct jobs__conversion *c, json_t *object, const char *name, const char *text);
+/* The texts of a list, redacted, those that are blank aside; NULL when out of memory. The caller's to release. */
+json_t *jobs__texts(struct jobs__conversion *c, const json_t *list);
+/* Frees a composed text; one that memory did not hold fails the conversion, so that nothing comes out shorter. */
+void jobs__close(struct jobs__conversion *c, struct jobs__buffer *text);
 void jobs__append_text(struct jobs__conversion *c, struct jobs__buffer *to, const char *text);
 /* "LABEL: text" on a line of its own, below what the outcome already says. */
 void jobs__outcome_line(struct jobs__conversion *c, const char *label, const char *text);

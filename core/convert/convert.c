@@ -85,7 +85,7 @@ static void set_buffer(struct jobs__conversion *c, json_t *object, const char *n
 static void append_string(struct jobs__conversion *c, struct jobs__buffer *out, const struct jobs__json *doc,
                           uint32_t index)
 {
-    struct jobs__buffer text = {.max = JOBS_CONVERT_INPUT_MAX}, clean = {.max = 4 * JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer text = {.max = JOBS__TEXT_MAX}, clean = {.max = JOBS__TEXT_MAX};
     jobs__json_string(doc, index, &text);
     if (text.len > 0 && jobs__redact(c, text.bytes, text.len, &clean)) {
         json_t *string = json_stringn(clean.bytes, clean.len);
@@ -101,8 +101,8 @@ static void append_string(struct jobs__conversion *c, struct jobs__buffer *out, 
     }
     if (text.failed || clean.failed)
         c->failed = JOBS_NO_MEMORY;
-    jobs__buffer_free(&text);
-    jobs__buffer_free(&clean);
+    jobs__close(c, &text);
+    jobs__close(c, &clean);
 }
 
 /* The result itself, string by string; a local repository binding becomes the redacted one by three edits. */
@@ -135,7 +135,7 @@ static void append_json(struct jobs__conversion *c, struct jobs__buffer *out, co
 
 static void set_original(struct jobs__conversion *c, json_t *source)
 {
-    struct jobs__buffer original = {.max = 4 * JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer original = {.max = JOBS__TEXT_MAX};
     struct jobs__json doc = {0};
     struct jobs__json_fault fault;
     size_t start = c->candidate.start, end = start + c->candidate.len;
@@ -239,19 +239,33 @@ static const char *origin_of(const struct jobs__conversion *c, const char *point
     return origin == NULL ? pointer : origin;
 }
 
+static int add_bytes(const char *bytes, size_t len, void *context)
+{
+    jobs__buffer_add(context, bytes, len);
+    return 0;
+}
+
+/* Not by json_dumps: it goes on behind a name that memory did not hold. The buffer remembers. */
+static void dump(struct jobs__conversion *c, struct jobs__buffer *out, const json_t *manifest)
+{
+    if (json_dump_callback(manifest, add_bytes, out, JSON_COMPACT) != 0 || out->failed)
+        c->failed = JOBS_NO_MEMORY;
+}
+
 /* What was assembled must be a handoff; what is not is refused here, with the contract's own rule and words. */
 static void finish(struct jobs__conversion *c, char **out, size_t *out_len)
 {
     json_t *manifest = assemble(c);
-    char *text = jobs__violated(c) ? NULL : json_dumps(manifest, JSON_COMPACT);
+    struct jobs__buffer text = {.max = 8 * JOBS__TEXT_MAX}; /* escapes; what is too long is the contract's to say */
     struct jobs_handoff *handoff = NULL;
     struct jobs_report report = {0};
     static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
     struct jobs_given given = {.requested_outcome_later = c->options->job_later};
     if (c->options->job_later && c->options->job_request == NULL)
         given.job_request = zeros; /* stands in for this check alone */
-    int rc = text == NULL ? (jobs__violated(c) ? JOBS_INVALID : JOBS_NO_MEMORY)
-                          : jobs_handoff_parse(&handoff, text, strlen(text), &given, &report);
+    if (!jobs__violated(c))
+        dump(c, &text, manifest);
+    int rc = jobs__violated(c) ? JOBS_INVALID : jobs_handoff_parse(&handoff, text.bytes, text.len, &given, &report);
     for (size_t i = 0; i < report.count; i++) {
         const struct jobs_violation *v = &report.violations[i];
         jobs__violate(c, "X108", origin_of(c, v->pointer), "the handoff made of it breaks %s at %s: %s", v->rule,
@@ -260,9 +274,8 @@ static void finish(struct jobs__conversion *c, char **out, size_t *out_len)
     if (rc == JOBS_NO_MEMORY)
         c->failed = rc;
     if (rc == JOBS_OK && given.job_request != NULL) {
-        *out = text;
-        *out_len = strlen(text);
-        text = NULL;
+        *out_len = text.len;
+        *out = jobs__buffer_take(&text);
     } else if (rc == JOBS_OK) {
         const char *canonical = jobs_handoff_canonical(handoff, out_len);
         *out = strndup(canonical, *out_len);
@@ -271,7 +284,7 @@ static void finish(struct jobs__conversion *c, char **out, size_t *out_len)
     }
     jobs_report_wipe(&report);
     jobs_handoff_free(handoff);
-    free(text);
+    jobs__buffer_free(&text);
     json_decref(manifest);
 }
 
@@ -297,7 +310,7 @@ static bool set_up(struct jobs__conversion *c)
     c->next = json_object();
     c->origins = json_object();
     c->hidden = json_array();
-    c->outcome.max = c->blocker.max = c->progress.max = 4 * JOBS_CONVERT_INPUT_MAX;
+    c->outcome.max = c->blocker.max = c->progress.max = JOBS__TEXT_MAX;
     return c->artifacts != NULL && c->verification != NULL && c->findings != NULL && c->reviews != NULL &&
            c->questions != NULL && c->next != NULL && c->origins != NULL && c->hidden != NULL;
 }

@@ -5,6 +5,7 @@
  */
 #include "conversion.h"
 
+#include "../json.h"
 #include "../text.h"
 
 #include <ctype.h>
@@ -166,39 +167,57 @@ static bool skip_fence(struct scan *s, const struct fence *open, size_t *start, 
 
 /* --- what a block says it is --- */
 
-static bool has(const json_t *object, const char *name)
+static bool has(const struct jobs__json *doc, const char *name)
 {
-    return json_object_get(object, name) != NULL;
+    return jobs__json_member(doc, 0, name) != 0;
 }
 
-static bool says(const json_t *object, const char *name, const char *word)
+static bool says(const struct jobs__json *doc, const char *name, const char *word)
 {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text != NULL && strcmp(text, word) == 0;
+    uint32_t at = jobs__json_member(doc, 0, name);
+    return at != 0 && doc->values[at].type == JOBS__JSON_STRING && jobs__json_equals(doc, at, word, strlen(word));
 }
 
-enum jobs_format jobs__format_of(const json_t *source)
+static bool begins_with(struct scan *s, const struct jobs__json *doc, const char *name, const char *word)
 {
-    const char *agent = json_string_value(json_object_get(source, "agent"));
-    if (agent != NULL && strncmp(agent, "bubbles.", 8) == 0 && has(source, "outcome"))
+    struct jobs__buffer text = {.max = JOBS__TEXT_MAX};
+    uint32_t at = jobs__json_member(doc, 0, name);
+    if (at != 0 && doc->values[at].type == JOBS__JSON_STRING)
+        jobs__json_string(doc, at, &text);
+    bool begins = text.len >= strlen(word) && memcmp(text.bytes, word, strlen(word)) == 0;
+    jobs__close(s->c, &text);
+    return begins;
+}
+
+static enum jobs_format format_of(struct scan *s, const struct jobs__json *doc)
+{
+    int64_t version;
+    uint32_t at = jobs__json_member(doc, 0, "schema_version");
+    if (begins_with(s, doc, "agent", "bubbles.") && has(doc, "outcome"))
         return JOBS_FORMAT_BUBBLES;
-    if (says(source, "contract", "agentic-workflow/skill-outcome"))
+    if (says(doc, "contract", "agentic-workflow/skill-outcome"))
         return JOBS_FORMAT_SKILL_OUTCOME;
-    if (has(source, "skill") && has(source, "state") && has(source, "unit") && has(source, "gates"))
+    if (has(doc, "skill") && has(doc, "state") && has(doc, "unit") && has(doc, "gates"))
         return JOBS_FORMAT_WORKFLOW_ENVELOPE;
-    if (has(source, "candidate_id") && json_integer_value(json_object_get(source, "schema_version")) == 3)
+    if (has(doc, "candidate_id") && at != 0 && jobs__json_integer(doc, at, &version) && version == 3)
         return JOBS_FORMAT_SUBLATION_MANIFEST;
-    if (has(source, "run_id") && (has(source, "report_version") || has(source, "configured_roots")))
+    if (has(doc, "run_id") && (has(doc, "report_version") || has(doc, "configured_roots")))
         return JOBS_FORMAT_SUBLATION_REPORT;
     return JOBS_FORMAT_AUTO;
 }
 
-static bool is_json(const char *text, size_t len)
+static void ignore(void *context, const struct jobs__json_fault *fault)
 {
-    json_error_t ignored;
-    json_t *value = json_loadb(text, len, 0, &ignored);
-    json_decref(value);
-    return value != NULL;
+    (void)context, (void)fault;
+}
+
+/* Whether the text is one JSON value, faults that leave it readable (such as a name that stands twice) aside. */
+static bool is_json(struct scan *s, struct jobs__json *doc, const char *text, size_t len)
+{
+    int code = jobs__json_parse_all(doc, text, len, ignore, NULL);
+    if (code == JOBS_NO_MEMORY)
+        s->c->failed = code;
+    return code == JOBS_OK;
 }
 
 static bool contains(const char *text, size_t len, const char *word)
@@ -207,13 +226,13 @@ static bool contains(const char *text, size_t len, const char *word)
 }
 
 /* The format of a block that need not be readable: it may be the cut or mistyped result itself. */
-static enum jobs_format sniff(const char *text, size_t len)
+static enum jobs_format sniff(struct scan *s, const char *text, size_t len)
 {
-    json_error_t ignored;
-    json_t *value = json_loadb(text, len, 0, &ignored);
-    enum jobs_format format = json_is_object(value) ? jobs__format_of(value) : JOBS_FORMAT_AUTO;
-    bool readable = value != NULL;
-    json_decref(value);
+    struct jobs__json doc = {0};
+    bool readable = is_json(s, &doc, text, len);
+    enum jobs_format format =
+        readable && doc.values[0].type == JOBS__JSON_OBJECT ? format_of(s, &doc) : JOBS_FORMAT_AUTO;
+    jobs__json_free(&doc);
     if (readable)
         return format;
     if (contains(text, len, "\"agentic-workflow/skill-outcome\""))
@@ -249,7 +268,7 @@ static void take_fence(struct scan *s, const struct fence *open, bool under_head
     size_t start, end, line = s->line;
     if (!skip_fence(s, open, &start, &end)) {
         s->unclosed_line = line - 1;
-        s->unclosed = under_heading ? JOBS_FORMAT_BUBBLES : sniff(s->c->input + start, s->c->input_len - start);
+        s->unclosed = under_heading ? JOBS_FORMAT_BUBBLES : sniff(s, s->c->input + start, s->c->input_len - start);
         return;
     }
     const char *text = s->c->input + start;
@@ -262,10 +281,10 @@ static void take_fence(struct scan *s, const struct fence *open, bool under_head
         else
             add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_PLAIN, start, start, line - 1);
     } else if (strcmp(open->info, "json") == 0) {
-        enum jobs_format format = sniff(text, len);
+        enum jobs_format format = sniff(s, text, len);
         if (format != JOBS_FORMAT_AUTO)
             add(s, format, JOBS__BLOCK_JSON, start, end, line);
-    } else if (jobs__is_one_of(open->info, json_names) && sniff(text, len) == JOBS_FORMAT_BUBBLES) {
+    } else if (jobs__is_one_of(open->info, json_names) && sniff(s, text, len) == JOBS_FORMAT_BUBBLES) {
         add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_JSON, start, end, line);
     }
 }
@@ -397,7 +416,7 @@ static void choose(struct scan *s)
 
 static void take_bare(struct scan *s, const char *text, size_t len)
 {
-    enum jobs_format wants = s->c->options->format, format = wants == JOBS_FORMAT_AUTO ? sniff(text, len) : wants;
+    enum jobs_format wants = s->c->options->format, format = wants == JOBS_FORMAT_AUTO ? sniff(s, text, len) : wants;
     size_t start = (size_t)(text - s->c->input), line = 1;
     for (size_t i = 0; i < start; i++)
         line += s->c->input[i] == '\n';
@@ -418,8 +437,10 @@ void jobs__extract(struct jobs__conversion *c)
     jobs__text_trim(&text, &len);
     /* a text that only begins with a brace is one with blocks in it */
     bool bare = len > 0 && text[0] == '{';
-    if (!bare || !is_json(text, len))
+    struct jobs__json doc = {0};
+    if (!bare || !is_json(&s, &doc, text, len))
         scan_text(&s);
+    jobs__json_free(&doc);
     if (bare && s.count == 0 && s.unclosed_line == 0)
         take_bare(&s, text, len);
     choose(&s);

@@ -25,11 +25,11 @@ static json_t *number(const struct jobs__json *doc, uint32_t index)
 /* NULL with a violation, or out of memory. */
 static json_t *string(struct jobs__conversion *c, const struct jobs__json *doc, uint32_t index)
 {
-    struct jobs__buffer text = {.max = JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer text = {.max = JOBS__TEXT_MAX};
     json_t *value = NULL;
     jobs__json_string(doc, index, &text);
     if (text.len > 0 && memchr(text.bytes, '\0', text.len) != NULL) {
-        struct jobs__buffer pointer = {.max = 4 * JOBS_CONVERT_INPUT_MAX};
+        struct jobs__buffer pointer = {.max = JOBS__TEXT_MAX};
         jobs__json_pointer(doc, index, &pointer);
         jobs__violate(c, "X105", pointer.bytes == NULL ? "" : pointer.bytes, "line %zu: a text holds NUL",
                       c->candidate.line + jobs__json_line(doc, index) - 1);
@@ -37,7 +37,7 @@ static json_t *string(struct jobs__conversion *c, const struct jobs__json *doc, 
     } else if (!text.failed) {
         value = json_stringn(text.len > 0 ? text.bytes : "", text.len);
     }
-    jobs__buffer_free(&text);
+    jobs__close(c, &text);
     return value;
 }
 
@@ -114,7 +114,7 @@ static void write_string(const struct jobs__json *doc, uint32_t index, struct jo
 {
     static const char *const shorts[] = {['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n", ['\f'] = "\\f",
                                          ['\r'] = "\\r", ['"'] = "\\\"", ['\\'] = "\\\\"};
-    struct jobs__buffer text = {.max = JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer text = {.max = JOBS__TEXT_MAX};
     jobs__json_string(doc, index, &text);
     jobs__buffer_char(out, '"');
     for (size_t i = 0; i < text.len; i++) {

@@ -29,13 +29,38 @@ void jobs__put_text(struct jobs__conversion *c, json_t *object, const char *name
 {
     if (text == NULL || jobs__is_blank(text) || object == NULL)
         return;
-    struct jobs__buffer clean = {.max = 4 * JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer clean = {.max = JOBS__TEXT_MAX};
     jobs__append_text(c, &clean, text);
-    if (clean.failed)
-        c->failed = JOBS_NO_MEMORY;
-    else
+    if (!clean.failed)
         set(c, object, name, json_stringn(clean.bytes, clean.len));
-    jobs__buffer_free(&clean);
+    jobs__close(c, &clean);
+}
+
+json_t *jobs__texts(struct jobs__conversion *c, const json_t *list)
+{
+    json_t *entry, *texts = json_array();
+    size_t i;
+    json_array_foreach(list, i, entry)
+    {
+        struct jobs__buffer clean = {.max = JOBS__TEXT_MAX};
+        const char *text = json_string_value(entry);
+        if (jobs__is_blank(text))
+            continue;
+        jobs__append_text(c, &clean, text);
+        if (!clean.failed && json_array_append_new(texts, json_stringn(clean.bytes, clean.len)) != 0)
+            c->failed = JOBS_NO_MEMORY;
+        jobs__close(c, &clean);
+    }
+    if (texts == NULL)
+        c->failed = JOBS_NO_MEMORY;
+    return texts;
+}
+
+void jobs__close(struct jobs__conversion *c, struct jobs__buffer *text)
+{
+    if (text->failed)
+        c->failed = JOBS_NO_MEMORY;
+    jobs__buffer_free(text);
 }
 
 void jobs__outcome_line(struct jobs__conversion *c, const char *label, const char *text)
@@ -85,12 +110,12 @@ bool jobs__is_local(const char *reference)
 
 bool jobs__refuse_local(struct jobs__conversion *c, const char *reference, const char *origin)
 {
-    struct jobs__buffer clean = {.max = 4 * JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer clean = {.max = JOBS__TEXT_MAX};
     bool local = jobs__is_local(reference) || jobs__redact(c, reference, strlen(reference), &clean);
     if (local)
         jobs__violate(c, "X107", origin,
                       "names a place on this machine, or a secret; a URL or a path inside the repository is right");
-    jobs__buffer_free(&clean);
+    jobs__close(c, &clean);
     return local;
 }
 
@@ -161,26 +186,12 @@ json_t *jobs__add_finding(struct jobs__conversion *c, const char *id, const char
 void jobs__add_question(struct jobs__conversion *c, const char *id, const char *question, const json_t *options,
                         const char *origin)
 {
-    json_t *entry = append(c, "questions", c->questions, origin);
-    size_t i;
-    json_t *option, *list = json_array();
-    if (entry == NULL || list == NULL) {
-        json_decref(list);
-        c->failed = JOBS_NO_MEMORY;
-        return;
-    }
+    json_t *entry = append(c, "questions", c->questions, origin), *texts = jobs__texts(c, options);
     jobs__put_text(c, entry, "id", id);
     jobs__put_text(c, entry, "question", question);
-    json_array_foreach(options, i, option)
-    {
-        json_t *holder = json_object();
-        jobs__put_text(c, holder, "text", json_string_value(option));
-        json_array_append(list, json_object_get(holder, "text"));
-        json_decref(holder);
-    }
-    if (json_array_size(list) > 0)
-        set(c, entry, "options", json_incref(list));
-    json_decref(list);
+    if (entry != NULL && json_array_size(texts) > 0)
+        set(c, entry, "options", json_incref(texts));
+    json_decref(texts);
 }
 
 /* http(s)://host/…/pull/N, a query or fragment aside. */

@@ -57,11 +57,11 @@ static void check_words(struct jobs__conversion *c, const char *const *words, co
 {
     if (words == NULL || jobs__is_one_of(json_string_value(value), words))
         return;
-    struct jobs__buffer list = {.max = 1024};
+    struct jobs__buffer list = {.max = JOBS__TEXT_MAX};
     for (size_t i = 0; words[i] != NULL; i++)
         jobs__buffer_format(&list, "%s%s", i == 0 ? "" : ", ", words[i]);
     jobs__violate(c, rule, pointer, "must be one of: %s", list.bytes == NULL ? "" : list.bytes);
-    jobs__buffer_free(&list);
+    jobs__close(c, &list);
 }
 
 static void check_value(struct jobs__conversion *c, const struct jobs__field *field,

@@ -127,14 +127,14 @@ void jobs__workflow_blockers(struct jobs__conversion *c)
     json_t *entry;
     json_array_foreach(json_object_get(c->source, "blockers"), i, entry)
     {
-        struct jobs__buffer line = {.max = JOBS_CONVERT_INPUT_MAX};
+        struct jobs__buffer line = {.max = JOBS__TEXT_MAX};
         jobs__buffer_format(
             &line, "%s[%s/%s] %s: %s", c->blocker.len > 0 ? "; " : "",
             json_string_value(json_object_get(entry, "kind")), json_string_value(json_object_get(entry, "scope")),
             json_string_value(json_object_get(entry, "id")), json_string_value(json_object_get(entry, "detail")));
         if (line.bytes != NULL)
             jobs__append_text(c, &c->blocker, line.bytes);
-        jobs__buffer_free(&line);
+        jobs__close(c, &line);
     }
 }
 
@@ -165,22 +165,12 @@ void jobs__workflow_evidence(struct jobs__conversion *c, const json_t *list, con
 
 void jobs__workflow_next(struct jobs__conversion *c, const char *intent, const json_t *targets)
 {
-    json_t *list = json_array(), *holder = json_object();
-    size_t i;
-    json_t *target;
+    json_t *texts = jobs__texts(c, targets);
     if (intent != NULL)
         jobs__put_text(c, c->next, "intent", intent[0] == '/' ? intent + 1 : intent);
-    json_array_foreach(targets, i, target)
-    {
-        jobs__put_text(c, holder, "target", json_string_value(target));
-        json_t *clean = json_object_get(holder, "target");
-        if (clean != NULL && (json_array_append(list, clean) != 0 || json_object_del(holder, "target") != 0))
-            c->failed = JOBS_NO_MEMORY;
-    }
-    if (json_array_size(list) > 0 && json_object_set(c->next, "targets", list) != 0)
+    if (json_array_size(texts) > 0 && json_object_set(c->next, "targets", texts) != 0)
         c->failed = JOBS_NO_MEMORY;
-    json_decref(holder);
-    json_decref(list);
+    json_decref(texts);
 }
 
 /* --- the contract --- */

@@ -438,23 +438,23 @@ static void put_disposition(struct jobs__conversion *c)
 static void put_outcome(struct jobs__conversion *c)
 {
     const json_t *changes = json_object_get(json_object_get(c->source, "scope"), "changes");
-    struct jobs__buffer text = {.max = 2 * JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer headline = {.max = JOBS__TEXT_MAX}, list = headline;
     size_t i;
     json_t *change;
-    jobs__buffer_format(&text, "Candidate %s (%s) for %s: %s", jobs__text(c->source, "candidate_id"),
+    jobs__buffer_format(&headline, "Candidate %s (%s) for %s: %s", jobs__text(c->source, "candidate_id"),
                         jobs__text(c->source, "candidate_type"),
                         jobs__text(json_object_get(c->source, "source_skill"), "path"),
                         jobs__text(validation(c), "status"));
-    jobs__outcome_line(c, NULL, text.bytes);
-    jobs__buffer_clear(&text);
+    jobs__outcome_line(c, NULL, headline.bytes);
     json_array_foreach(changes, i, change)
-        jobs__buffer_format(&text, "%s%s", i > 0 ? "; " : "", json_string_value(change));
-    jobs__outcome_line(c, "Changes", text.bytes);
+        jobs__buffer_format(&list, "%s%s", i > 0 ? "; " : "", json_string_value(change));
+    jobs__outcome_line(c, "Changes", list.bytes);
     jobs__outcome_line(c, "Value", jobs__text(section(c, "value_delta"), "summary"));
     const char *mode = jobs__text(section(c, "review_policy"), "mode");
     if (mode != NULL && strncmp(mode, "single_agent", 12) == 0)
         jobs__outcome_line(c, "Reviews", "no independent review");
-    jobs__buffer_free(&text);
+    jobs__close(c, &headline);
+    jobs__close(c, &list);
 }
 
 void jobs__convert_sublation_manifest(struct jobs__conversion *c)

@@ -291,7 +291,7 @@ static void put_findings(struct jobs__conversion *c)
     json_t *entry;
     json_array_foreach(part(c, "findings", "fix_now"), i, entry)
     {
-        struct jobs__buffer summary = {.max = JOBS_CONVERT_INPUT_MAX};
+        struct jobs__buffer summary = {.max = JOBS__TEXT_MAX};
         const char *id = jobs__text(entry, "id");
         snprintf(pointer, sizeof pointer, "/findings/fix_now/%zu", i);
         snprintf(number, sizeof number, "D%zu", i + 1);
@@ -300,7 +300,7 @@ static void put_findings(struct jobs__conversion *c)
                             json_string_value(json_object_get(entry, "file")));
         jobs__add_finding(c, id == NULL ? number : id, jobs__text(entry, "severity"), summary.bytes, "unresolved",
                           pointer);
-        jobs__buffer_free(&summary);
+        jobs__close(c, &summary);
     }
     json_int_t untriaged = json_integer_value(part(c, "findings", "untriaged"));
     if (untriaged > 0) {
@@ -338,13 +338,15 @@ static void join(struct jobs__conversion *c, struct jobs__buffer *to, const json
 static void put_next(struct jobs__conversion *c)
 {
     const json_t *alternatives = part(c, "next", "alternatives");
-    struct jobs__buffer text = {.max = JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer text = {.max = JOBS__TEXT_MAX};
     jobs__workflow_next(c, word(c, "next", "recommended"), NULL);
     if (word_is(c, "next", "recommended", "/loop-review-fold") || word_is(c, "next", "recommended", "loop-review-fold"))
         jobs__repair(c, JOBS__REPAIR_LEGACY_INTENT);
     const char *unit = word(c, "unit", "id");
     if (unit != NULL) {
         json_t *targets = json_pack("[s]", unit);
+        if (targets == NULL)
+            c->failed = JOBS_NO_MEMORY;
         jobs__workflow_next(c, NULL, targets);
         json_decref(targets);
     }
@@ -353,7 +355,7 @@ static void put_next(struct jobs__conversion *c)
         join(c, &text, alternatives, ", ");
         jobs__put_text(c, c->next, "text", text.bytes);
     }
-    jobs__buffer_free(&text);
+    jobs__close(c, &text);
 }
 
 static void open_gate(struct jobs__conversion *c, bool open, const char *what)
@@ -380,7 +382,7 @@ static void put_open_gates(struct jobs__conversion *c)
 static void put_unmet(struct jobs__conversion *c, bool into_blocker)
 {
     const json_t *unmet = part(c, "dependencies", "unmet");
-    struct jobs__buffer list = {.max = JOBS_CONVERT_INPUT_MAX};
+    struct jobs__buffer list = {.max = JOBS__TEXT_MAX};
     if (json_array_size(unmet) == 0)
         return;
     join(c, &list, unmet, ", ");
@@ -388,7 +390,7 @@ static void put_unmet(struct jobs__conversion *c, bool into_blocker)
         jobs__buffer_format(&c->blocker, "%sunmet dependencies: %s", c->blocker.len > 0 ? "; " : "", list.bytes);
     else
         jobs__outcome_line(c, "Unmet dependencies", list.bytes);
-    jobs__buffer_free(&list);
+    jobs__close(c, &list);
 }
 
 static void put_question(struct jobs__conversion *c)

@@ -1,9 +1,8 @@
 /* test_convert_properties.c - the invariants of docs/protocol/convert.md over thousands of generated sources.
  *
- * Sources are the good samples with random members changed, removed, repeated, and local paths and codes strewn in.
- * The seed is printed; JOBS_SEED sets it, JOBS_CONVERT_RUNS the number of sources a format.
+ * JOBS_CONVERT_RUNS sets the number of sources a format; how they are made stands in convert_sources.h.
  */
-#include "convert_samples.h"
+#include "convert_sources.h"
 
 #include <jobs/handoff.h>
 
@@ -17,158 +16,8 @@
 #include <jansson.h>
 #include <openssl/evp.h>
 
-static uint64_t seed;
-
-static uint64_t next_random(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
-
-static size_t below(size_t n)
-{
-    return (size_t)(next_random() % n);
-}
-
-/* What must never come out; each is strewn into texts, and some into references. */
-static const char *const poison[] = {"/srv/private/x.c", "~/keys.txt",  "a/../../b",      "file:///etc/passwd",
-                                     "C:\\Users\\me",    "SR-0BADF00D", "/opt/agent/repo"};
 static const char *const forbidden[] = {"/srv/",       "~/",          "../",        "file:",      "C:\\",
                                         "SR-0BADF00D", "SR-3BA0DEA8", "/opt/agent", "/etc/passwd"};
-static const char *const words[] = {"completed_owned",
-                                    "completed_diagnostic",
-                                    "route_required",
-                                    "blocked",
-                                    "completed",
-                                    "continue",
-                                    "needs-input",
-                                    "failed",
-                                    "OK",
-                                    "CONTINUE",
-                                    "READY_FOR_REVIEW",
-                                    "READY_FOR_AUDIT",
-                                    "MERGE_READY",
-                                    "MERGED",
-                                    "NEEDS_FIXES",
-                                    "BLOCKED",
-                                    "NEEDS_INPUT",
-                                    "FAILED",
-                                    "HALT",
-                                    "draft",
-                                    "validated",
-                                    "approved",
-                                    "promoted",
-                                    "observation_window",
-                                    "closed",
-                                    "rejected",
-                                    "green",
-                                    "red",
-                                    "pending",
-                                    "none",
-                                    "F-1",
-                                    "F-2",
-                                    "F-3",
-                                    "info",
-                                    "warn",
-                                    "blocker",
-                                    "routed",
-                                    "fixed-in-session",
-                                    "independent",
-                                    "required",
-                                    "bubbles.plan",
-                                    "bubbles.workflow",
-                                    "unit",
-                                    "run",
-                                    "high",
-                                    "low",
-                                    "hold",
-                                    "approve",
-                                    "https://example.org/o/r/pull/7",
-                                    "https://example.org/x",
-                                    "9f1c2d3e4b5a69788776655443322110ffeeddcc",
-                                    "docs/a.md",
-                                    "plain words",
-                                    "text with /srv/private/x.c inside",
-                                    "see ~/keys.txt",
-                                    "code SR-0BADF00D here",
-                                    "",
-                                    " "};
-
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
-
-/* Picks a random value somewhere below `value`, with its holder; depth-first, by reservoir. */
-struct place {
-    json_t *holder;
-    char name[128];
-    size_t index, seen;
-};
-
-static void choose_place(json_t *value, struct place *p)
-{
-    const char *name;
-    json_t *child;
-    size_t i;
-    if (json_is_object(value)) {
-        json_object_foreach(value, name, child)
-        {
-            if (below(++p->seen) == 0) {
-                p->holder = value;
-                snprintf(p->name, sizeof p->name, "%s", name);
-            }
-            choose_place(child, p);
-        }
-    } else if (json_is_array(value)) {
-        json_array_foreach(value, i, child)
-        {
-            if (below(++p->seen) == 0) {
-                p->holder = value;
-                p->index = i;
-            }
-            choose_place(child, p);
-        }
-    }
-}
-
-static json_t *invent(const json_t *old)
-{
-    char text[256];
-    switch (below(8)) {
-    case 0:
-        return json_null();
-    case 1:
-        return json_is_boolean(old) ? json_boolean(json_is_false(old)) : json_integer((json_int_t)below(5));
-    case 2:
-        snprintf(text, sizeof text, "words %s more", poison[below(COUNT(poison))]);
-        return json_string(text);
-    case 3:
-        return json_string(poison[below(COUNT(poison))]);
-    case 4:
-        return json_is_array(old) ? json_array() : json_string(words[below(COUNT(words))]);
-    default:
-        return json_string(words[below(COUNT(words))]);
-    }
-}
-
-static void mutate(json_t *source)
-{
-    struct place p = {0};
-    choose_place(source, &p);
-    if (p.holder == NULL)
-        return;
-    bool object = json_is_object(p.holder);
-    json_t *old = object ? json_object_get(p.holder, p.name) : json_array_get(p.holder, p.index);
-    json_t *value = below(4) == 0 ? json_deep_copy(old) : invent(old);
-    if (!object && below(2) == 0)
-        json_array_append_new(p.holder, value);
-    else if (object)
-        json_object_set_new(p.holder, p.name, value);
-    else
-        json_array_set_new(p.holder, p.index, value);
-    if (below(12) == 0 && object)
-        json_object_del(p.holder, p.name);
-}
 
 /* --- the invariants --- */
 
@@ -379,23 +228,6 @@ static void one_source(json_t *source, enum jobs_format format, size_t *converte
     free(text);
 }
 
-struct pool {
-    json_t *sources[16];
-    size_t count;
-    enum jobs_format format;
-};
-
-static void gather(const struct sample *s, void *context)
-{
-    struct pool *pool = context;
-    const char *open = strchr(s->text, '{');
-    if (s->format != pool->format || s->letter != 'a' || open == NULL || pool->count == COUNT(pool->sources))
-        return;
-    json_t *source = json_loadb(open, s->len - (size_t)(open - s->text), JSON_DISABLE_EOF_CHECK, NULL);
-    if (source != NULL)
-        pool->sources[pool->count++] = source;
-}
-
 static void run_format(enum jobs_format format)
 {
     struct pool pool = {.format = format};
@@ -404,9 +236,7 @@ static void run_format(enum jobs_format format)
     each_sample(gather, &pool);
     assert_true(pool.count > 0);
     for (size_t run = 0; run < runs; run++) {
-        json_t *source = json_deep_copy(pool.sources[below(pool.count)]);
-        for (size_t n = below(6); n > 0; n--)
-            mutate(source);
+        json_t *source = invent_source(&pool);
         one_source(source, format, &converted);
         json_decref(source);
     }
@@ -448,9 +278,7 @@ static void sublation_report(void **state)
 
 int main(void)
 {
-    const char *given = getenv("JOBS_SEED");
-    seed = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 2654435761u + 1;
-    print_message("seed %llu\n", (unsigned long long)seed);
+    set_seed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bubbles),           cmocka_unit_test(skill_outcome),
         cmocka_unit_test(workflow_envelope), cmocka_unit_test(sublation_manifest),
