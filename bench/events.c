@@ -1,6 +1,7 @@
-/* events.c - writes signed handoffs of about 2 KB as JSON Lines: bench-events COUNT AUTHORS
+/* events.c - writes signed handoffs of about 2 KB as JSON Lines: bench-events COUNT AUTHORS A_SECOND
  *
- * Each is valid and none equals another; author and channel go round.
+ * Each is valid and none equals another; the authors go round. They are of now or, when A_SECOND is not 0, so many of
+ * each second of the past.
  */
 #include <jobs/event.h>
 
@@ -11,7 +12,7 @@
 
 #define AUTHORS_MAX 4096
 
-static int write_event(const struct jobs_key *key, long number, struct jobs_error *error)
+static int write_event(const struct jobs_key *key, long number, int64_t created_at, struct jobs_error *error)
 {
     char job[65];
     char manifest[2048];
@@ -33,7 +34,7 @@ static int write_event(const struct jobs_key *key, long number, struct jobs_erro
 
     int rc = jobs_handoff_parse(&handoff, manifest, (size_t)len, NULL, &report);
     if (rc == JOBS_OK)
-        rc = jobs_event_from_handoff(&event, handoff, &envelope, (int64_t)time(NULL), error);
+        rc = jobs_event_from_handoff(&event, handoff, &envelope, created_at, error);
     if (rc == JOBS_OK)
         rc = jobs_event_seal(event, key, error);
     if (rc == JOBS_OK) {
@@ -49,10 +50,12 @@ static int write_event(const struct jobs_key *key, long number, struct jobs_erro
 
 int main(int argc, char **argv)
 {
-    long count = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
-    long authors = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
-    if (count < 1 || authors < 1 || authors > AUTHORS_MAX) {
-        fprintf(stderr, "usage: bench-events COUNT AUTHORS\n");
+    long count = argc == 4 ? strtol(argv[1], NULL, 10) : 0;
+    long authors = argc == 4 ? strtol(argv[2], NULL, 10) : 0;
+    long a_second = argc == 4 ? strtol(argv[3], NULL, 10) : -1;
+    int64_t now = (int64_t)time(NULL);
+    if (count < 1 || authors < 1 || authors > AUTHORS_MAX || a_second < 0) {
+        fprintf(stderr, "usage: bench-events COUNT AUTHORS A_SECOND\n");
         return 2;
     }
     static struct jobs_key *keys[AUTHORS_MAX];
@@ -65,7 +68,7 @@ int main(int argc, char **argv)
         rc = jobs_key_from_text(&keys[i], secret, 64, &error);
     }
     for (long i = 0; i < count && rc == JOBS_OK; i++)
-        rc = write_event(keys[i % authors], i, &error);
+        rc = write_event(keys[i % authors], i, a_second > 0 ? now - i / a_second : now, &error);
     for (long i = 0; i < authors; i++)
         jobs_key_free(keys[i]);
     if (rc != JOBS_OK)

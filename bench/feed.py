@@ -1,35 +1,34 @@
-"""Measures `jobs list` and `jobs watch` on a channel of very many handoffs: feed.py BUILD [COUNT]
+"""Rows: `jobs list` and `jobs watch` on a channel of very many handoffs, and how their memory grows with the channel.
 
-Prints, for each, the time from the first byte the relay sends of an event to the first line on stdout, the whole time,
-and the peak resident memory. COUNT (100000) handoffs of about 2 KB are put into the relay's folder first.
+Once with one handoff a second, and once with thousands in each, as an import leaves them. What counts is the time from
+the first byte of an event that the relay sends to the first line on stdout.
 """
 import os
-import pathlib
+import shutil
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 
-BUILD = pathlib.Path(sys.argv[1]).resolve()
-COUNT = int(sys.argv[2]) if len(sys.argv) > 2 else 100000
-CHANNEL = "00000000-0000-4000-8000-000000000000"
+from measure import CHANNEL, port, spread
 
 
 class Tap:
     """Passes bytes on, and notes when the first event went by."""
 
-    def __init__(self, port):
-        self.port, self.first = port, None
+    def __init__(self, url):
+        self.port, self.first = port(url), None
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.url = "ws://127.0.0.1:%d" % self.socket.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
         while True:
-            near = self.socket.accept()[0]
+            try:
+                near = self.socket.accept()[0]
+            except OSError:
+                return  # closed
             far = socket.create_connection(("127.0.0.1", self.port))
             threading.Thread(target=self.carry, args=(near, far, False), daemon=True).start()
             threading.Thread(target=self.carry, args=(far, near, True), daemon=True).start()
@@ -44,12 +43,16 @@ class Tap:
         except OSError:
             pass
 
+    def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
 
-def measure(what, port, lines, *command):
-    tap = Tap(port)
-    began = time.monotonic()
-    child = subprocess.Popen([BUILD / "bin/jobs", *command, "--relay", tap.url, "--channel", CHANNEL],
-                             stdout=subprocess.PIPE, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"})
+
+def first_line(bench, url, lines, *command):
+    """Milliseconds to the first line, and peak KiB at the end; that is after so many lines, of a command without end."""
+    tap = Tap(url)
+    child = subprocess.Popen([bench.jobs, *command, "--relay", tap.url, "--channel", CHANNEL], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, env=bench.environment)
     count, first = 0, None
     while piece := os.read(child.stdout.fileno(), 1 << 16):
         first = first or time.monotonic()
@@ -57,25 +60,33 @@ def measure(what, port, lines, *command):
         if lines is not None and count >= lines:
             child.send_signal(signal.SIGINT)
             lines = None
-    took = time.monotonic() - began
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    print(f"| {what} | {count} | {(first - tap.first) * 1000:.0f} ms | {took:.2f} s | {usage.ru_maxrss / 1024:.1f} MiB |",
-          flush=True)
+    child.stdout.close()
+    tap.close()
+    return (first - tap.first) * 1000, usage.ru_maxrss
 
 
-with tempfile.TemporaryDirectory(prefix="jobs-feed-") as folder:
-    with open(f"{folder}/events.jsonl", "wb") as file:
-        subprocess.run([BUILD / "bench/bench-events", str(COUNT), "64"], stdout=file, check=True)
-    relay = subprocess.Popen([BUILD / "bin/jobs-relay", "--dir", folder], stdout=subprocess.PIPE, text=True)
-    port = int(relay.stdout.readline().strip().rsplit(":", 1)[1])
-    try:
-        print("| what | lines | first event to first line | whole | peak memory |\n|---|---|---|---|---|")
-        measure("list", port, None, "list")
-        measure("list --limit 1000", port, None, "list", "--limit", "1000")
-        measure("list --limit 0", port, None, "list", "--limit", "0", "--timeout", "600")
-        measure("watch --since, 1,000 of them", port, 1000, "watch", "--since", "1")
-        measure("watch --since, all", port, COUNT, "watch", "--since", "1")
-    finally:
-        relay.terminate()
-        relay.wait()
+def channel(bench, count, a_second):
+    """A relay that holds such a channel."""
+    folder = bench.place / f"channel-{count}-{a_second}"
+    folder.mkdir()
+    os.rename(bench.events(count, 64, a_second), folder / "events.jsonl")
+    return bench.relay(bench.build / "bin/jobs-relay", "--port", "0", "--dir", folder)
+
+
+def rows(bench):
+    count = 10000 if bench.quick else 100000
+    commands = (("list", None, ["list"]), ("watch --since", 1000, ["watch", "--since", "1"]))
+    for a_second, spacing in ((1, "one a second"), (25000, "25,000 a second")):
+        with channel(bench, 1000, a_second) as small, channel(bench, count, a_second) as large:
+            for name, lines, command in commands:
+                few, many = [], []
+                for _ in range(bench.bulk):
+                    few.append(first_line(bench, small, lines, *command))
+                    many.append(first_line(bench, large, lines, *command))
+                _, text = spread([ms for ms, _ in many])
+                peaks = [max(kib for _, kib in runs) for runs in (few, many)]
+                yield (f"jobs {name}, channel of {count:,}, {spacing}: first event to first line", text + " ms",
+                       f"{peaks[1] / peaks[0]:.2f} × the memory of 1,000", f"{peaks[1]} KiB")
+        shutil.rmtree(bench.place / f"channel-{count}-{a_second}")
