@@ -1,7 +1,7 @@
-/* events.c - writes signed handoffs of about 2 KB as JSON Lines: bench-events COUNT AUTHORS A_SECOND
+/* events.c - writes signed handoffs of about 2 KB as JSON Lines: bench-events COUNT AUTHORS [A_SECOND]
  *
- * Each is valid and none equals another; the authors go round. They are of now or, when A_SECOND is not 0, so many of
- * each second of the past.
+ * Each is valid and none equals another; the authors go round. They are of now or, with A_SECOND, so many of each
+ * second of the past.
  */
 #include <jobs/event.h>
 
@@ -50,12 +50,12 @@ static int write_event(const struct jobs_key *key, long number, int64_t created_
 
 int main(int argc, char **argv)
 {
-    long count = argc == 4 ? strtol(argv[1], NULL, 10) : 0;
-    long authors = argc == 4 ? strtol(argv[2], NULL, 10) : 0;
-    long a_second = argc == 4 ? strtol(argv[3], NULL, 10) : -1;
+    long count = argc >= 3 ? strtol(argv[1], NULL, 10) : 0;
+    long authors = argc >= 3 ? strtol(argv[2], NULL, 10) : 0;
+    long a_second = argc == 4 ? strtol(argv[3], NULL, 10) : 0;
     int64_t now = (int64_t)time(NULL);
     if (count < 1 || authors < 1 || authors > AUTHORS_MAX || a_second < 0) {
-        fprintf(stderr, "usage: bench-events COUNT AUTHORS A_SECOND\n");
+        fprintf(stderr, "usage: bench-events COUNT AUTHORS [A_SECOND]\n");
         return 2;
     }
     static struct jobs_key *keys[AUTHORS_MAX];

@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
+import sys
 import threading
 import time
 
@@ -30,6 +30,8 @@ class Tap:
             except OSError:
                 return  # closed
             far = socket.create_connection(("127.0.0.1", self.port))
+            for one in near, far:
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             threading.Thread(target=self.carry, args=(near, far, False), daemon=True).start()
             threading.Thread(target=self.carry, args=(far, near, True), daemon=True).start()
 
@@ -51,8 +53,7 @@ class Tap:
 def first_line(bench, url, lines, *command):
     """Milliseconds to the first line, and peak KiB at the end; that is after so many lines, of a command without end."""
     tap = Tap(url)
-    child = subprocess.Popen([bench.jobs, *command, "--relay", tap.url, "--channel", CHANNEL], stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, env=bench.environment)
+    child, cost = bench.start(bench.jobs, *command, "--relay", tap.url, "--channel", CHANNEL)
     count, first = 0, None
     while piece := os.read(child.stdout.fileno(), 1 << 16):
         first = first or time.monotonic()
@@ -60,11 +61,11 @@ def first_line(bench, url, lines, *command):
         if lines is not None and count >= lines:
             child.send_signal(signal.SIGINT)
             lines = None
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    child.stdout.close()
+    _, errors = child.communicate()
     tap.close()
-    return (first - tap.first) * 1000, usage.ru_maxrss
+    if first is None:
+        sys.exit(f"bench: jobs {command[0]} says nothing\n{errors.decode()}")
+    return (first - tap.first) * 1000, cost()[1]
 
 
 def channel(bench, count, a_second):

@@ -39,18 +39,29 @@ class Bench:
     def program(self, name):
         return self.build / "bench" / f"bench-{name}"
 
-    def once(self, *command, given=None, **environment):
-        """One run of a command: milliseconds and peak KiB, as bench-once measures them."""
+    def start(self, *command, given=None, **environment):
+        """Starts a command below bench-once. The process, and a function that says what it cost once it has ended."""
         result, into = os.pipe()
-        done = subprocess.run(["sh", "-c", f'exec "$@" 3>&{into}', "sh", self.program("once"), *command],
-                              pass_fds=(into,), env=self.environment | environment, stdin=given or subprocess.DEVNULL,
-                              capture_output=True)
+        process = subprocess.Popen([self.program("once"), str(into), *command], pass_fds=(into,), env=self.environment | environment,
+                                   stdin=given or subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         os.close(into)
-        with os.fdopen(result) as lines:
-            said = lines.read().split()
-        if done.returncode or int(said[2]):
-            sys.exit(f"bench: {' '.join(map(str, command))}: exit {said[2:]}\n{done.stderr.decode()}")
-        return int(said[0]) / 1000, int(said[1])
+
+        def cost():
+            """Milliseconds, peak KiB, exit status."""
+            with os.fdopen(result) as lines:
+                said = lines.read().split()
+            return int(said[0]) / 1000, int(said[1]), int(said[2])
+
+        return process, cost
+
+    def once(self, *command, given=None, **environment):
+        """One run of a command: milliseconds and peak KiB."""
+        process, cost = self.start(*command, given=given, **environment)
+        _, errors = process.communicate()
+        milliseconds, peak, status = cost()
+        if process.returncode or status:
+            sys.exit(f"bench: {' '.join(map(str, command))}: exit {status}\n{errors.decode()}")
+        return milliseconds, peak
 
     def handoff(self, url, *more, **environment):
         """One handoff for a job of its own."""

@@ -121,32 +121,44 @@ static size_t distinct(const char **texts, size_t count)
     return kept;
 }
 
-static bool is_to_be_asked(const struct listing *listing, const struct feed_line *line)
+static bool is_cut(const struct listing *listing, const struct feed_line *line)
 {
-    return !line->gone && matches(listing, line) && line->job[0] != '\0' && line->created_at >= listing->first &&
-           line->created_at <= listing->last;
+    return line->created_at >= listing->first && line->created_at <= listing->last;
 }
 
+/* All that one question is about. */
+struct names {
+    const char **jobs, **authors;
+    struct jobs_known_event *known;
+};
+
 /* What the seconds that were cut hold of the authors and jobs that are to be shown. */
-static int ask(struct listing *answer, const struct listing *listing, const char **jobs, const char **authors,
+static int ask(struct listing *answer, const struct listing *listing, const struct names *names,
                const struct jobs_client_options *options, struct jobs_error *error)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < listing->count; i++)
-        if (is_to_be_asked(listing, &listing->lines[i])) {
-            jobs[count] = listing->lines[i].job;
-            authors[count++] = listing->lines[i].author;
-        }
+    size_t count = 0, known = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        const struct feed_line *line = &listing->lines[i];
+        if (!is_cut(listing, line))
+            continue;
+        names->known[known++] = (struct jobs_known_event){line->id, line->created_at};
+        if (line->gone || !matches(listing, line) || line->job[0] == '\0')
+            continue;
+        names->jobs[count] = line->job;
+        names->authors[count++] = line->author;
+    }
     if (count == 0)
         return JOBS_OK; /* they name no job, so nothing can take them back */
     struct jobs_query *query = &answer->query.query;
     *query = listing->query.query;
-    query->jobs = jobs;
-    query->job_count = distinct(jobs, count);
-    query->authors = authors;
-    query->author_count = distinct(authors, count);
+    query->jobs = names->jobs;
+    query->job_count = distinct(names->jobs, count);
+    query->authors = names->authors;
+    query->author_count = distinct(names->authors, count);
     query->since = listing->first;
     query->until = listing->last;
+    query->known = names->known;
+    query->known_count = known;
     query->limit = 0;
     query->more = NULL;
     if (query->job_count > NAMED_MAX || query->author_count > NAMED_MAX)
@@ -155,27 +167,14 @@ static int ask(struct listing *answer, const struct listing *listing, const char
     return code == JOBS_OK && answer->counts.fault_count > 0 ? JOBS_INVALID : code;
 }
 
-static bool is_known(const struct listing *listing, size_t count, const char *id)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(listing->lines[i].id, id) == 0)
-            return true;
-    return false;
-}
-
-/* Takes in what the answer has of its own. */
 static int merge(struct listing *listing, struct listing *answer)
 {
-    size_t known = listing->count;
     int code = answer->failed;
-    for (size_t i = 0; i < answer->count; i++) {
-        struct feed_line *line = &answer->lines[i];
-        if (code != JOBS_OK || is_known(listing, known, line->id))
-            feed_line_wipe(line);
-        else
-            code = push(listing, line);
-    }
-    answer->count = 0;
+    size_t taken = 0;
+    while (code == JOBS_OK && taken < answer->count)
+        code = push(listing, &answer->lines[taken++]);
+    if (taken > 0)
+        memset(answer->lines, 0, taken * sizeof *answer->lines); /* they have a new owner */
     listing->counts.foreign += answer->counts.foreign;
     listing->counts.malformed += answer->counts.malformed;
     return code == JOBS_OK ? feed_fold(listing->lines, listing->count) : code;
@@ -185,16 +184,21 @@ static int merge(struct listing *listing, struct listing *answer)
 static int settle_cut(struct listing *listing, const struct jobs_client_options *options, struct jobs_error *error)
 {
     struct listing answer = {0};
-    const char **jobs = calloc(listing->count, sizeof *jobs), **authors = calloc(listing->count, sizeof *authors);
-    int code = jobs == NULL || authors == NULL ? JOBS_NO_MEMORY : feed_fold(listing->lines, listing->count);
+    struct names names = {.jobs = calloc(listing->count, sizeof *names.jobs),
+                          .authors = calloc(listing->count, sizeof *names.authors),
+                          .known = calloc(listing->count, sizeof *names.known)};
+    int code = names.jobs == NULL || names.authors == NULL || names.known == NULL
+                   ? JOBS_NO_MEMORY
+                   : feed_fold(listing->lines, listing->count);
     if (code == JOBS_OK)
-        code = ask(&answer, listing, jobs, authors, options, error);
+        code = ask(&answer, listing, &names, options, error);
     if (code == JOBS_OK)
         code = merge(listing, &answer);
     if (code == JOBS_OK && count_shown(listing, listing->last, listing->last_id) < listing->query.query.limit)
         code = JOBS_INVALID;
-    free(jobs);
-    free(authors);
+    free(names.jobs);
+    free(names.authors);
+    free(names.known);
     listing_free(&answer);
     return code;
 }

@@ -14,8 +14,8 @@
 #include <time.h>
 
 #define SEEN_MAX                                                                                                       \
-    ((size_t)393216) /* ids a watch remembers; then the older half is forgotten, and refused from then on */
-#define HELD_MAX   ((size_t)1024) /* stored events of a watch that wait to be put into order */
+    ((size_t)393216)             /* ids a watch remembers; then the older half is forgotten, and refused from then on */
+#define HELD_MAX   ((size_t)512) /* stored events of a watch that wait to be put into order */
 #define HELD_BYTES ((size_t)4 << 20)
 #define HELD_MS    200 /* they wait for the rest of their page at most so long */
 #define PAGE_MIN   50U
@@ -360,7 +360,9 @@ static int run(struct reading *r, struct jobs_error *error)
     int code = jobs__relays_resolve(&r->relays, r->options, error);
     struct jobs__line *lines = calloc(r->relays.count + 1, sizeof *lines);
     r->sources = calloc(r->relays.count + 1, sizeof *r->sources);
-    if (!code && (lines == NULL || r->sources == NULL))
+    for (size_t i = 0; i < r->query->known_count; i++)
+        (void)remember(r, r->query->known[i].id, r->query->known[i].created_at);
+    if (!code && (lines == NULL || r->sources == NULL || r->code != JOBS_OK))
         code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
     if (!code)
         code = start(r, lines, error);

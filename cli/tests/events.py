@@ -44,8 +44,8 @@ def peak(*arguments, **environment):
     """KiB that jobs needed at most; its exit status must be 0. Measured from a small process: a large parent's memory
     would be counted as the child's."""
     result, into = os.pipe()
-    done = subprocess.run(["sh", "-c", f'exec "$@" 3>&{into}', "sh", built("bench/bench-once"), harness.JOBS, *arguments],
-                          pass_fds=(into,), capture_output=True, timeout=300, env=harness.environment(**environment))
+    done = subprocess.run([built("bench/bench-once"), str(into), harness.JOBS, *arguments], pass_fds=(into,),
+                          capture_output=True, timeout=300, env=harness.environment(**environment))
     os.close(into)
     with os.fdopen(result) as lines:
         _, kib, status = lines.read().split()

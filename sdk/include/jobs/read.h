@@ -26,6 +26,11 @@ struct jobs_query {
     size_t kind_count;    /* at least one */
     int64_t since, until; /* seconds, both inclusive; 0: open */
     size_t limit;         /* of jobs_read_list: so many newest ones are wanted, as `more` says; 0: all */
+    const struct jobs_known_event {
+        const char *id;
+        int64_t created_at;
+    } * known; /* were handed out by an earlier call, and are not again */
+    size_t known_count;
     /* Of jobs_read_list, NULL: never enough. A relay has given all it has that is newer than `oldest` and, unless
      * oldest_id is NULL, of that second all with a lower id: is something else needed still? Asked again when other
      * relays have given more. */
