@@ -54,9 +54,9 @@ class Stage:
         keep = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE")
         return {**{name: os.environ[name] for name in keep if name in os.environ}, "BUZZ_PRIVATE_KEY": self.key.hex()}
 
-    def jobs(self, *arguments, stdin=None, wait=60, env=None, meanwhile=None):
+    def jobs(self, *arguments, stdin=None, wait=60, env=None, meanwhile=None, wrapper=()):
         """Runs the command to its end; meanwhile(process) is called once it has started."""
-        command = [os.path.join(local.BIN, "jobs"), *arguments]
+        command = [*wrapper, os.path.join(local.BIN, "jobs"), *arguments]
         with subprocess.Popen(command, stdin=subprocess.PIPE if stdin is not None else None, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, env={**self.environment(), **(env or {})}) as process:
             try:

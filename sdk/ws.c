@@ -5,11 +5,14 @@
  */
 #include "ws_line.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 #define DRAIN_MS     50  /* at a deadline, for what had arrived before it */
@@ -163,18 +166,39 @@ static bool has_arrived(const struct jobs__wire *wire)
     return fd.fd >= 0 && (poll(&fd, 1, 0) == 1 || (ssl != NULL && SSL_pending(ssl) > 0));
 }
 
+/* Of the bytes that its relay ever sent: how many have come to this machine, and how many of them were taken from it. */
+struct tide {
+    uint64_t come, taken;
+};
+
+static struct tide tide_of(const struct jobs__wire *wire)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof(info);
+    int waiting = 0;
+    int fd = wire->lws == NULL ? -1 : lws_get_socket_fd(wire->lws);
+    if (fd < 0 || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 || ioctl(fd, FIONREAD, &waiting) != 0)
+        return (struct tide){0};
+    uint64_t come = (uint64_t)info.tcpi_bytes_received;
+    return (struct tide){.come = come, .taken = come - (uint64_t)waiting};
+}
+
 /* A deadline has come, perhaps long ago (the process was stopped): what is already here is read before anybody judges.
- * Bounded, for a relay may go on sending for ever. */
+ * No more than that, for a relay may go on sending for ever; and not for ever, for it may be much. */
 static int read_what_arrived(struct jobs__loop *loop)
 {
     int64_t until = jobs__loop_now() + DRAIN_MS;
     bool more;
+    for (size_t i = 0; i < loop->count; i++)
+        loop->wires[i].come = tide_of(&loop->wires[i]).come;
     do {
         int64_t now = jobs__loop_now();
         more = false;
         for (size_t i = 0; i < loop->count && now < until; i++) {
-            int64_t due = due_at(&loop->wires[i]);
-            if (due != 0 && due <= now && has_arrived(&loop->wires[i]))
+            const struct jobs__wire *wire = &loop->wires[i];
+            int64_t due = due_at(wire);
+            /* not `<`: a FIN counts as come, and is never waiting */
+            if (due != 0 && due <= now && has_arrived(wire) && tide_of(wire).taken <= wire->come)
                 more = true;
         }
         if (more && lws_service(loop->context, -1) < 0)

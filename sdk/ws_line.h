@@ -57,6 +57,7 @@ struct jobs__wire { /* one line; "wire" so as not to be mistaken for ws.h's jobs
     int64_t dial_by;    /* must be up by then; 0 when not dialling */
     int64_t attempt_by; /* then the next address is tried; 0 when it is the last */
     int64_t ping_at, pong_by, closing_by;
+    uint64_t come; /* bytes that had arrived when its deadline came */
     bool ping_owed;
     struct jobs__opened opened;
     struct jobs__buffer in;  /* a message in the making, or the body of EXPLAIN */
