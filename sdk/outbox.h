@@ -149,6 +149,8 @@ int jobs__folder_adopt(struct jobs__folder *folder, const struct jobs_event *fou
 #define JOBS__PENDING_MAX  1000
 #define JOBS__PENDING_NAME 96
 void jobs__pending_name(char out[JOBS__PENDING_NAME], int64_t created_at, const char *id);
+/* Opens pending/ inside outbox/, after making it when it is missing. */
+int jobs__pending_open(int *out, int root, struct jobs_error *error);
 int jobs__pending_add(int pending, int64_t created_at, const char *id, struct jobs_error *error);
 void jobs__pending_remove(int pending, int64_t created_at, const char *id);
 /* Fills in the receipt's pending_*; `except` is not counted (may be ""). Silent when there is no outbox. */

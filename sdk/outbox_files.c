@@ -53,8 +53,8 @@ static int open_again(int folder, const char *name, int flags, mode_t mode)
     return fd;
 }
 
-/* Opens the folder, after making it when it is missing; the parent is synced even when another process made it just
- * now, since that one may not have come to it yet. */
+/* Opens the folder, after making it when it is missing. Nobody who makes a folder syncs it: he may die before he comes
+ * to it. Whoever needs its name on the disk does. */
 static int open_or_make(int *out, int parent, const char *name, bool make, int extra_flags, const char *shown,
                         struct jobs_error *error)
 {
@@ -65,9 +65,6 @@ static int open_or_make(int *out, int parent, const char *name, bool make, int e
             return jobs_error_set(error, JOBS_NOT_FOUND, "there is no outbox yet");
         if (mkdirat(parent, name, FOLDER_MODE) != 0 && errno != EEXIST)
             return system_error(error, "make the folder", shown, errno);
-        int failed = jobs__file_sync(parent);
-        if (failed)
-            return system_error(error, "sync the parent of", shown, failed);
         fd = open_again(parent, name, flags, 0);
     }
     if (fd < 0)
@@ -118,6 +115,40 @@ out:
         close(fd);
     free(copy);
     return code;
+}
+
+/* The folder above, on the same file system; -1 and 0 when there is none that we could have made something in. */
+static int open_above(int *out, int folder)
+{
+    struct stat here, above;
+    *out = -1;
+    int fd = open_again(folder, "..", O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return errno == EACCES || errno == EPERM ? 0 : errno;
+    int failed = fstat(folder, &here) != 0 || fstat(fd, &above) != 0 ? errno : 0;
+    if (failed || here.st_dev != above.st_dev || here.st_ino == above.st_ino) {
+        close(fd);
+        return failed;
+    }
+    *out = fd;
+    return 0;
+}
+
+int jobs__folder_sync_above(int folder, struct jobs_error *error)
+{
+    int fd = -1;
+    int failed = open_above(&fd, folder);
+    while (!failed && fd >= 0) {
+        int above = -1;
+        failed = jobs__file_sync(fd);
+        if (failed == EROFS || failed == EINVAL) /* nothing can have been made there, or it knows no sync */
+            failed = 0;
+        if (!failed)
+            failed = open_above(&above, fd);
+        close(fd);
+        fd = above;
+    }
+    return failed ? system_error(error, "sync the folders above", "the outbox", failed) : JOBS_OK;
 }
 
 int jobs__file_read(struct jobs__buffer *out, int folder, const char *name)

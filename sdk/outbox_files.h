@@ -12,12 +12,15 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* Opens the folder at path. With make, it and its missing parents are made (0700), each synced into its parent.
- * Returns JOBS_OK, JOBS_NOT_FOUND (only without make), JOBS_SYSTEM or JOBS_NO_MEMORY. */
+/* Opens the folder at path. With make, it and its missing parents are made (0700), but not synced: see below. Returns JOBS_OK, JOBS_NOT_FOUND (only without make), JOBS_SYSTEM or JOBS_NO_MEMORY. */
 int jobs__folder_open_path(int *out, const char *path, bool make, struct jobs_error *error);
 
 /* The same for one folder inside an open one; a symbolic link is not followed. */
 int jobs__folder_open_in(int *out, int parent, const char *name, bool make, struct jobs_error *error);
+
+/* Syncs every folder above this one, so that its name is on the disk, whoever made it and whatever became of him. Stops
+ * where the file system does. */
+int jobs__folder_sync_above(int folder, struct jobs_error *error);
 
 /* The whole regular file `name`, appended to out. Returns 0 or an errno: ENOENT, EFBIG (more than out->max), EINVAL (no
  * regular file), ENOMEM, or what the system said. */

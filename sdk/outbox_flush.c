@@ -215,7 +215,7 @@ static int collect(struct flush *flush)
     if (code == JOBS_NOT_FOUND)
         return JOBS_OK;
     if (!code)
-        code = jobs__folder_open_in(&pending, root, "pending", true, flush->error);
+        code = jobs__pending_open(&pending, root, flush->error);
     if (!code)
         code = jobs__names_read(&flush->markers, pending, SIZE_MAX, flush->error);
     if (!code) {

@@ -313,7 +313,7 @@ int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, b
     if (code)
         jobs_error_set(error, code, "the entry cannot be written down");
     if (!code && folder->pending < 0)
-        code = jobs__folder_open_in(&folder->pending, folder->root, "pending", true, error);
+        code = jobs__pending_open(&folder->pending, folder->root, error);
     if (!code && waits)
         code = jobs__pending_add(folder->pending, entry->created_at, entry->id, error);
     /* The folder's own name must be on the disk too; the process that made it may have died before it came to that. */

@@ -18,6 +18,18 @@ void jobs__pending_name(char out[JOBS__PENDING_NAME], int64_t created_at, const 
     snprintf(out, JOBS__PENDING_NAME, "%" PRId64 "-%.64s", created_at, id);
 }
 
+/* Made only after every folder above the outbox was synced: so whoever finds it need not do that again, and after a
+ * kill between the making and the syncing the next one does it. Its own name, and those of the jobs' folders, are
+ * synced with the first entry of each (outbox_folder.c). */
+int jobs__pending_open(int *out, int root, struct jobs_error *error)
+{
+    int code = jobs__folder_open_in(out, root, "pending", false, error);
+    if (code != JOBS_NOT_FOUND)
+        return code;
+    code = jobs__folder_sync_above(root, error);
+    return code ? code : jobs__folder_open_in(out, root, "pending", true, error);
+}
+
 int jobs__pending_add(int pending, int64_t created_at, const char *id, struct jobs_error *error)
 {
     char name[JOBS__PENDING_NAME];

@@ -166,7 +166,8 @@ static bool has_arrived(const struct jobs__wire *wire)
     return fd.fd >= 0 && (poll(&fd, 1, 0) == 1 || (ssl != NULL && SSL_pending(ssl) > 0));
 }
 
-/* Of the bytes that its relay ever sent: how many have come to this machine, and how many of them were taken from it. */
+/* Of the bytes that its relay ever sent: how many have come to this machine, and how many of them were taken from it.
+ */
 struct tide {
     uint64_t come, taken;
 };

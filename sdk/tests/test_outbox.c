@@ -441,7 +441,7 @@ static void counting_what_waits_has_an_end(void **state)
     struct jobs_receipt receipt = {0};
     int root, pending;
     assert_int_equal(jobs__outbox_open(&root, room, true, NULL), JOBS_OK);
-    assert_int_equal(jobs__folder_open_in(&pending, root, "pending", true, NULL), JOBS_OK);
+    assert_int_equal(jobs__pending_open(&pending, root, NULL), JOBS_OK);
     for (int i = 0; i < 1500; i++) {
         char id[65];
         snprintf(id, sizeof id, "%064x", (unsigned)i);

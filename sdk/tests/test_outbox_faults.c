@@ -19,6 +19,8 @@ enum fault {
 static long countdown; /* 0: none; 1: the next call fails */
 static enum fault fault;
 static bool fired;
+static ino_t synced[32]; /* in order; cleared by the test that looks at them */
+static size_t synced_count, synced_before_rename;
 
 /* Whether this call is the one; errno is set. */
 static bool fails(void)
@@ -37,6 +39,9 @@ static bool may_be_interrupted(void)
 
 int fsync(int fd)
 {
+    struct stat about;
+    if (synced_count < sizeof synced / sizeof *synced && fstat(fd, &about) == 0)
+        synced[synced_count++] = about.st_ino;
     return fault != FAULT_SHORT && fails() ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
@@ -71,6 +76,7 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to)
 {
     if (fault != FAULT_SHORT && may_be_interrupted() && fails())
         return -1;
+    synced_before_rename = synced_count;
     return (int)syscall(SYS_renameat, from_folder, from, to_folder, to);
 }
 
@@ -149,9 +155,62 @@ static void every_call_fails_once(void **state)
     relay_stop(&relay);
 }
 
+static bool was_synced(const char *path)
+{
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    for (size_t i = 0; i < synced_before_rename; i++) {
+        if (synced[i] == about.st_ino)
+            return true;
+    }
+    return false;
+}
+
+/* A process made folders and was killed before it came to their fsync: the next one finds them there, `made` of them,
+ * and every name above the first entry is on the disk before that entry is. */
+static void folders_of_one_that_was_killed(void **state)
+{
+    (void)state;
+    static const char *const below[] = {"/a", "/b", "/outbox", "/"};
+    for (size_t made = 0; made <= sizeof below / sizeof *below; made++) {
+        char top[100], path[4][200], name[65], here[200];
+        room_folder_name(name, JOB);
+        snprintf(top, sizeof top, "%s/%zu", room, made);
+        assert_int_equal(mkdir(top, 0700), 0);
+        snprintf(here, sizeof here, "%s", top);
+        for (size_t i = 0; i < 4; i++) {
+            size_t len = strlen(here);
+            snprintf(here + len, sizeof here - len, "%s%s", below[i], i == 3 ? name : "");
+            memcpy(path[i], here, sizeof here);
+            if (i < made)
+                assert_int_equal(mkdir(here, 0700), 0);
+        }
+        struct jobs__folder folder;
+        bool stored;
+        synced_count = synced_before_rename = 0;
+        assert_int_equal(jobs__folder_open(&folder, path[1], name, true, 0, NULL, NULL), JOBS_OK);
+        assert_int_equal(jobs__folder_store(&folder, room_entry(JOB, "Done.", NULL, 1000), &stored, NULL), JOBS_OK);
+        jobs__folder_free(&folder);
+        assert_true(was_synced(room));
+        assert_true(was_synced(top));
+        for (size_t i = 0; i < 3; i++)
+            assert_true(was_synced(path[i]));
+
+        synced_count = synced_before_rename = 0; /* another job's first entry: its own folder's name is all there is */
+        memset(name, 'f', 64);
+        assert_int_equal(jobs__folder_open(&folder, path[1], name, true, 0, NULL, NULL), JOBS_OK);
+        struct jobs__entry *other = room_entry(JOB, "Done.", NULL, 1000);
+        assert_int_equal(jobs__folder_store(&folder, other, &stored, NULL), JOBS_OK);
+        jobs__folder_free(&folder);
+        assert_true(was_synced(path[2]));
+        assert_int_equal(synced_before_rename, 2); /* outbox/, and the file */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(folders_of_one_that_was_killed, room_open, room_close),
         cmocka_unit_test_setup_teardown(every_call_fails_once, room_open, room_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
