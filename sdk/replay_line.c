@@ -62,7 +62,7 @@ void jobs__replay_lost(struct jobs__replay_line *l, int64_t now)
     l->ask_out = l->close_ask = false;
     l->quiet_at = 0;
     l->quiet_alone = false;
-    l->unnamed = 0;
+    l->unnamed = l->late = 0;
     if (l->counts[JOBS__ITEM_OUT] > 0 && l->failures > 1)
         l->window = l->window > 1 ? l->window / 2 : 1;
     for (uint64_t number = from; number < l->taken; number++) {
@@ -188,13 +188,24 @@ static uint64_t the_one_out(struct jobs__replay_line *l)
     return number;
 }
 
-/* It refuses something without saying what. */
+/* It refuses something without saying what. The one that is out, if it is the only one; but an answer that was given up
+ * may come late and look like that, so that then it takes two. */
 static void unnamed(struct jobs__replay_line *l, int64_t now, const char *text, size_t len)
 {
-    if (l->counts[JOBS__ITEM_OUT] == 0)
+    if (l->counts[JOBS__ITEM_OUT] == 0) {
+        l->late -= l->late > 0;
         return;
+    }
     if (l->counts[JOBS__ITEM_OUT] == 1 && l->unnamed == 0) {
-        jobs__item_refused(l, the_one_out(l), now, text, len, false);
+        uint64_t number = the_one_out(l);
+        struct jobs__item *item = jobs__replay_item(l, number);
+        if (l->late > 0 && !item->suspected) {
+            l->late--;
+            item->suspected = true;
+            jobs__items_doubt(l, true);
+        } else {
+            jobs__item_refused(l, number, now, text, len, false);
+        }
         return;
     }
     l->unnamed++;
@@ -273,6 +284,8 @@ static void take_ok(struct jobs__replay_line *l, int64_t now, const struct jobs_
         return;
     l->last_answer = now;
     l->answered++;
+    if (jobs__replay_item(l, number)->state != JOBS__ITEM_OUT)
+        l->late -= l->late > 0;
     if (!frame->accepted)
         jobs__item_refused(l, number, now, frame->text, frame->text_len, true);
     else

@@ -59,6 +59,7 @@ struct jobs__item {
     bool was_there; /* so says a refusal */
     bool found;     /* by a question */
     bool odd;       /* something came under its id that does not hold */
+    bool suspected; /* an answer without a name may have been its own, or a late one to another */
     uint8_t tries, errors, drops;
     uint16_t before;   /* so many were out when it was sent */
     uint32_t answered; /* and so many had been answered */
@@ -99,6 +100,7 @@ struct jobs__replay_line {
     int64_t quiet_at;     /* all that is out by then is in doubt; nothing is sent before; 0: none */
     bool quiet_alone;
     size_t unnamed; /* refusals without a name since */
+    size_t late;    /* answers that may still come on this connection, to what was sent and is no longer waited for */
     int64_t restricted_since;
     double tokens;
     int64_t tokens_at;

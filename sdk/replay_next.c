@@ -213,8 +213,10 @@ static void doubt_stale(struct jobs__replay_line *l, int64_t now)
         return;
     l->stale_at = now + least(1000, l->options.timeout / 4);
     for (uint64_t n = atomic_load(&l->ring->emptied); n < l->taken; n++)
-        if (is_stale(l, jobs__replay_item(l, n), now))
+        if (is_stale(l, jobs__replay_item(l, n), now)) {
             jobs__item_move(l, n, JOBS__ITEM_DOUBT);
+            l->late++;
+        }
 }
 
 /* --- all of it --- */
@@ -243,6 +245,8 @@ static struct jobs__step step_talk(struct jobs__replay_line *l, int64_t now, uin
         return (struct jobs__step){.want = JOBS__WANT_SEND, .bytes = l->out.bytes, .len = l->out.len, .at = end};
     }
     if (l->quiet_at != 0 && now >= l->quiet_at) {
+        if (l->counts[JOBS__ITEM_OUT] > l->unnamed)
+            l->late += l->counts[JOBS__ITEM_OUT] - l->unnamed;
         jobs__items_doubt(l, l->quiet_alone);
         l->quiet_at = 0;
         l->quiet_alone = false;

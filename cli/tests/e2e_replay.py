@@ -182,8 +182,9 @@ class Replay(harness.Case):
             result = self.replay(relay, lines[6:7])
             told = self.assert_replayed(result, (1, "rejected"), sent=1, rejected=1)
             self.assertEqual((told[0]["event_id"], told[0]["message"]), (bad, "invalid: not that one"))
-            # Out of a full window: the 7th is refused without a name, and again when it goes alone.
-            relay = Relay(self, f"among{number}", f"on EVENT 7   {answer}\non EVENT 41   {answer}\n")
+            # Out of a full window: the 7th is refused without a name when all have come, and again when it goes alone.
+            relay = Relay(self, f"among{number}",
+                          f"on EVENT 7   silence\non EVENT 40   {answer}; answer\non EVENT 41   {answer}\n")
             result = self.replay(relay, lines)
             told = self.assert_replayed(result, (7, "rejected"), sent=40, accepted=39, rejected=1)
             self.assertEqual((told[0]["event_id"], told[0]["message"]), (bad, "invalid: not that one"))

@@ -266,9 +266,52 @@ static void a_nameless_refusal_makes_them_go_one_by_one(void **state)
     expect_event(&t, 2);
     hear(&t, "[\"EOSE\",\"replay-2\"]");
     hear_ok(&t, 2, true, "");
-    expect_want(&t, JOBS__WANT_DONE);
+    expect_want(&t, JOBS__WANT_SEND); /* CLOSE */
+    expect_event(&t, 1);              /* that may have been the late answer to 2: once more */
+    hear(&t, "[\"NOTICE\",\"invalid: not that\"]");
+    expect_ask(&t, 3, 1, 1);
+    hear_last_eose(&t, 3);
     expect_verdict(&t, 1, JOBS__ITEM_REJECTED, "invalid: not that");
     expect_verdict(&t, 2, JOBS__ITEM_ACCEPTED, "");
+    finish(&t);
+}
+
+/* Two were refused, and both answers came without a name, one of them so late that a good event was out alone. */
+static void a_late_nameless_refusal_is_not_laid_at_anothers_door(void **state)
+{
+    (void)state;
+    struct talk t;
+    begin(&t, 3);
+    for (unsigned i = 0; i < 3; i++)
+        expect_event(&t, i);
+    hear(&t, "[\"OK\",\"\",false,\"invalid: 1\"]");
+    struct jobs__step step = next(&t);
+    assert_int_equal(step.want, JOBS__WANT_WAIT);
+    t.now = step.at;
+    expect_ask(&t, 1, 0, 3);
+    hear_eose(&t, 1);
+    expect_event(&t, 0);
+    hear(&t, "[\"OK\",\"\",false,\"invalid: 2\"]"); /* of 2, from the first time */
+    expect_ask(&t, 2, 0, 1);
+    expect_event(&t, 1);
+    hear(&t, "[\"OK\",\"\",false,\"invalid: 1\"]");
+    hear(&t, "[\"EOSE\",\"replay-2\"]");
+    expect_want(&t, JOBS__WANT_SEND); /* CLOSE */
+    expect_ask(&t, 3, 1, 1);
+    expect_event(&t, 0);
+    hear_ok(&t, 0, true, "");
+    hear_eose(&t, 3);
+    expect_event(&t, 1);
+    hear(&t, "[\"OK\",\"\",false,\"invalid: 1\"]");
+    expect_ask(&t, 4, 1, 1);
+    expect_event(&t, 2);
+    hear(&t, "[\"OK\",\"\",false,\"invalid: 2\"]");
+    hear_eose(&t, 4);
+    expect_ask(&t, 5, 2, 1);
+    hear_last_eose(&t, 5);
+    expect_verdict(&t, 0, JOBS__ITEM_ACCEPTED, "");
+    expect_verdict(&t, 1, JOBS__ITEM_REJECTED, "invalid: 1");
+    expect_verdict(&t, 2, JOBS__ITEM_REJECTED, "invalid: 2");
     finish(&t);
 }
 
@@ -510,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_refusal_is_asked_about_before_it_is_said),
         cmocka_unit_test(a_named_refusal_stands_when_questions_are_refused_and_a_nameless_one_does_not),
         cmocka_unit_test(a_nameless_refusal_makes_them_go_one_by_one),
+        cmocka_unit_test(a_late_nameless_refusal_is_not_laid_at_anothers_door),
         cmocka_unit_test(throttling_shrinks_the_window_and_honours_the_longest_wait),
         cmocka_unit_test(what_was_out_when_the_line_broke_is_asked_for_in_one_question),
         cmocka_unit_test(auth_on_demand_resends_what_was_refused),
