@@ -115,7 +115,7 @@ static const struct {
 } endings[] = {
     [JOBS__END_NO_ADDRESS] = {LITTLE, "the relay's name does not resolve"},
     [JOBS__END_NO_CONNECT] = {HOPE, "no connection"},
-    [JOBS__END_TLS] = {NO_HOPE, "TLS failed"},
+    [JOBS__END_TLS] = {NO_HOPE, "TLS"},
     [JOBS__END_HTTP] = {HOPE_STATUS, "the upgrade was refused with HTTP"},
     [JOBS__END_NOT_WEBSOCKET] = {LITTLE, "what answers is no WebSocket server"},
     [JOBS__END_CLOSED] = {HOPE, "the relay closed the connection"},
@@ -130,15 +130,18 @@ static void describe(struct jobs__session *s, const struct jobs__closed *closed)
         snprintf(number, sizeof number, " %d", closed->status);
     else if (closed->ending == JOBS__END_CLOSED && closed->code != 0)
         snprintf(number, sizeof number, " (%d)", closed->code);
+    const char *kind = endings[closed->ending].words;
     char words[JOBS_RELAY_MESSAGE_MAX + 1], status[40];
     jobs__session_say(words, closed->len > 0 ? closed->text : "", closed->len);
     snprintf(status, sizeof status, "HTTP%s", number);
     if (closed->ending == JOBS__END_HTTP && strcmp(words, status) == 0) /* once is enough */
         words[0] = '\0';
+    if (closed->ending != JOBS__END_CLOSED && strncmp(words, kind, strlen(kind)) == 0)
+        kind = "";
     bool moved = closed->ending == JOBS__END_HTTP && jobs__answer_http(closed->status) == JOBS__HTTP_REDIRECT;
     char line[2 * sizeof words];
-    int len = snprintf(line, sizeof line, "%s%s%s%s%s", endings[closed->ending].words, number,
-                       moved ? " (redirects are not followed)" : "", words[0] != '\0' ? ": " : "", words);
+    int len = snprintf(line, sizeof line, "%s%s%s%s%s", kind, number, moved ? " (redirects are not followed)" : "",
+                       words[0] != '\0' && kind[0] != '\0' ? ": " : "", words);
     jobs__session_say(s->ending, line, (size_t)len);
 }
 

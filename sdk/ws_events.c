@@ -156,7 +156,8 @@ static void not_made(struct jobs__wire *wire, struct lws *lws, const char *their
         if (fault != NULL)
             jobs__wire_end(wire, JOBS__END_TLS, "TLS: %s", fault);
         else
-            jobs__wire_end(wire, JOBS__END_NO_CONNECT, "the relay ended the connection within the TLS handshake");
+            jobs__wire_end(wire, JOBS__END_NO_CONNECT,
+                           "the relay ended the connection within the TLS handshake; is it a ws:// relay?");
         return;
     default:
         break;
