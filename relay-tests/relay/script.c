@@ -516,6 +516,18 @@ static int read_stop(struct reader *r)
                : fault(r, "`stop` must read like `stop at EVENT for 3s`");
 }
 
+/* `tls WHO`: the runner puts it before the relay. */
+static int read_tls(struct reader *r)
+{
+    static const char *const sorts[] = {"good",     "expired",     "early",    "other-host",
+                                        "stranger", "self-signed", "cut-once", "none"};
+    for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
+        if (take_word(r, sorts[i]))
+            return at_end(r) ? JOBS_OK : fault(r, "nothing may follow the sort of `tls`");
+    }
+    return fault(r, "`tls` must be good, expired, early, other-host, stranger, self-signed, cut-once or none");
+}
+
 static int read_line(struct reader *r, struct script *script)
 {
     if (at_end(r))
@@ -528,6 +540,8 @@ static int read_line(struct reader *r, struct script *script)
         return read_relay(r, script);
     if (take_word(r, "stop"))
         return read_stop(r);
+    if (take_word(r, "tls"))
+        return read_tls(r);
     if (take_word(r, "with")) { /* options for the command: the runner's business */
         r->at = r->end;
         return JOBS_OK;
