@@ -56,6 +56,11 @@ static bool set_host(struct jobs__tls *tls, const struct jobs__url *url)
     return X509_VERIFY_PARAM_set1_host(parameters, url->host, 0) == 1;
 }
 
+void jobs__tls_prepare(void)
+{
+    (void)!OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 const char *jobs__tls_new(struct jobs__tls **out, const struct jobs__url *url, const char *ca_file)
 {
     const char *wrong = "TLS cannot be set up";

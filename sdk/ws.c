@@ -349,6 +349,8 @@ static struct lws_context *new_context(const struct jobs__loop *loop)
         .retry_and_idle_policy = &no_idle_policy,
         .http_proxy_address = "",
     };
+    if (secure)
+        jobs__tls_prepare();
     return lws_create_context(&info);
 }
 

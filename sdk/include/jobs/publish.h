@@ -2,6 +2,9 @@
  *
  * The promise: never lost (on disk before the first byte leaves), never doubled (ask by id, resend the same bytes, sign
  * again only what is proven nowhere), never misreported (only an OK with our id, or a read-back, decides).
+ *
+ * OpenSSL is started by the first wss:// relay, and then does not clean up at exit (OPENSSL_INIT_NO_ATEXIT); a program
+ * that wants it to starts OpenSSL before.
  */
 #ifndef JOBS_PUBLISH_H
 #define JOBS_PUBLISH_H
