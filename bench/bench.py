@@ -16,9 +16,10 @@ import feed
 import measure
 import one_shot
 import outbox
+import startup
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-TOPICS = {"one_shot": one_shot, "outbox": outbox, "feed": feed, "bulk": bulk}
+TOPICS = {"one_shot": one_shot, "startup": startup, "outbox": outbox, "feed": feed, "bulk": bulk}
 
 
 def machine():
