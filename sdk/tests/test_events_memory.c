@@ -5,69 +5,10 @@
 
 #include "../../core/hex.h"
 #include "../../core/sha256.h"
+#include "../../core/tests/failing_memory.h"
 #include "../signature.h"
 
 #include <jobs/read.h>
-
-#include <errno.h>
-#include <stdlib.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-char *__wrap_strdup(const char *text);
-void __wrap_free(void *memory);
-
-static bool counting;
-static size_t allocations; /* while counting */
-static size_t failing;     /* which of them fails, from 1; 0: none */
-static long alive;
-
-static bool fails(void)
-{
-    if (!counting || ++allocations != failing)
-        return false;
-    errno = ENOMEM;
-    return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    void *memory = fails() ? NULL : __real_malloc(size);
-    alive += counting && memory != NULL;
-    return memory;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    void *memory = fails() ? NULL : __real_calloc(count, size);
-    alive += counting && memory != NULL;
-    return memory;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    void *more = fails() ? NULL : __real_realloc(memory, size);
-    alive += counting && memory == NULL && more != NULL;
-    return more;
-}
-
-char *__wrap_strdup(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = __wrap_malloc(size);
-    return copy == NULL ? NULL : memcpy(copy, text, size);
-}
-
-void __wrap_free(void *memory)
-{
-    alive -= counting && memory != NULL;
-    __real_free(memory);
-}
 
 static struct jobs_key *key;
 static char *sealed;
@@ -150,21 +91,19 @@ static void sweep(int (*work)(void))
 {
     assert_int_equal(work(), JOBS_OK); /* what libraries make once is made */
     size_t swept = 0;
-    for (failing = 1;; failing++) {
-        allocations = 0;
-        alive = 0;
-        counting = true;
+    for (;;) {
+        long before = memory.pieces;
+        watch_memory(swept + 1);
         int code = work();
-        counting = false;
-        assert_int_equal(alive, 0);
-        if (allocations < failing) {
+        bool reached = unwatch_memory();
+        assert_int_equal(memory.pieces, before);
+        if (!reached) {
             assert_int_equal(code, JOBS_OK);
             break;
         }
         assert_int_equal(code, JOBS_NO_MEMORY);
         swept++;
     }
-    failing = 0;
     assert_true(swept >= 3);
     assert_int_equal(work(), JOBS_OK);
 }
@@ -187,14 +126,13 @@ static void a_warm_verifier_allocates_nothing(void **state)
     static const char broken[] = "{\"id\":\"x\",\"tags\":[],\"tags\":1}";
     assert_int_equal(jobs_verifier_new(&verifier), JOBS_OK);
     assert_int_equal(jobs_verifier_check(&verified, verifier, sealed, strlen(sealed)), JOBS_OK);
-    allocations = 0;
-    counting = true;
+    watch_memory(0);
     for (int i = 0; i < 100; i++) {
         assert_int_equal(jobs_verifier_check(&verified, verifier, sealed, strlen(sealed)), JOBS_OK);
         assert_int_equal(jobs_verifier_check(&verified, verifier, broken, sizeof broken - 1), JOBS_OK);
     }
-    counting = false;
-    assert_int_equal(allocations, 0);
+    unwatch_memory();
+    assert_int_equal(memory.allocations, 0);
     jobs_verifier_free(verifier);
 }
 

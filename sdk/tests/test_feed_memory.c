@@ -1,64 +1,8 @@
 /* test_feed_memory.c - every allocation of a feed fails once: it ends with a true word, leaks nothing, and never calls
  * itself complete without having given everything.
  */
+#include "../../core/tests/failing_memory.h"
 #include "feed_transcript.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-char *__wrap_strdup(const char *text);
-void __wrap_free(void *memory);
-
-static bool counting;
-static size_t allocations, failing; /* the failing-th fails, from 1; 0: none */
-static long live;
-
-static bool fails_now(void)
-{
-    return counting && ++allocations == failing;
-}
-
-static void *born(void *memory)
-{
-    live += memory != NULL;
-    return memory;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails_now() ? NULL : born(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails_now() ? NULL : born(__real_calloc(count, size));
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    if (fails_now())
-        return NULL;
-    void *more = __real_realloc(memory, size);
-    live += memory == NULL && more != NULL;
-    return more;
-}
-
-char *__wrap_strdup(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = __wrap_malloc(size);
-    return copy == NULL ? NULL : memcpy(copy, text, size);
-}
-
-void __wrap_free(void *memory)
-{
-    live -= memory != NULL;
-    __real_free(memory);
-}
 
 static void frame(const char *text)
 {
@@ -108,21 +52,20 @@ static void every_allocation_fails_once(void **state)
 {
     (void)state;
     size_t total = 0, complete = 0;
-    for (failing = 0; failing <= total; failing++) {
+    for (size_t failing = 0; failing <= total; failing++) {
         const struct jobs__feed_options options = feed_options(LISTS);
         hang_up();
         t.now = START;
-        long before = live;
-        allocations = 0;
-        counting = true;
+        long before = memory.pieces;
+        watch_memory(failing);
         int code = jobs__feed_new(&t.feed, &options);
         if (code == JOBS_OK) {
             t.engine = jobs__feed_engine(t.feed);
             is_served();
         }
-        counting = false;
+        unwatch_memory();
         if (failing == 0)
-            total = allocations;
+            total = memory.allocations;
         if (code != JOBS_OK) {
             assert_int_equal(code, JOBS_NO_MEMORY);
             assert_null(t.feed);
@@ -133,7 +76,7 @@ static void every_allocation_fails_once(void **state)
             assert_int_not_equal(result()->code, JOBS_OK);
         }
         hang_up();
-        assert_int_equal(live, before);
+        assert_int_equal(memory.pieces, before);
     }
     assert_true(total >= 5);
     assert_true(complete >= 1);

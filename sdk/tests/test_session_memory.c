@@ -1,72 +1,8 @@
 /* test_session_memory.c - every allocation of a conversation fails once, and the verdict is true all the same; floods
  * of whatever a relay can send leave no memory behind and move no deadline.
  */
+#include "../../core/tests/failing_memory.h"
 #include "transcript.h"
-
-#include <malloc.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-char *__wrap_strdup(const char *text);
-void __wrap_free(void *memory);
-
-static bool counting;
-static size_t allocations, failing; /* the failing-th fails, from 1; 0: none */
-static size_t live;                 /* bytes */
-
-static bool fails(void)
-{
-    return counting && ++allocations == failing;
-}
-
-static void *born(void *memory)
-{
-    if (memory != NULL)
-        live += malloc_usable_size(memory);
-    return memory;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : born(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : born(__real_calloc(count, size));
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    if (fails())
-        return NULL;
-    size_t before = memory != NULL ? malloc_usable_size(memory) : 0;
-    void *more = __real_realloc(memory, size);
-    if (more != NULL) {
-        live -= before;
-        born(more);
-    }
-    return more;
-}
-
-char *__wrap_strdup(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = __wrap_malloc(size);
-    return copy == NULL ? NULL : memcpy(copy, text, size);
-}
-
-void __wrap_free(void *memory)
-{
-    if (memory != NULL)
-        live -= malloc_usable_size(memory);
-    __real_free(memory);
-}
 
 /* --- one failure each --- */
 
@@ -118,15 +54,14 @@ static void every_allocation_fails_once(void **state)
 {
     (void)state;
     size_t told[5] = {0};
-    for (failing = 1;; failing++) {
+    for (size_t failing = 1;; failing++) {
         begin(ASK | READ_BACK);
         jobs__session_free(t.session);
         t.session = NULL;
         (void)jobs_event_json(t.event, NULL); /* made once, by whoever makes the event */
         (void)jobs_event_json(t.earlier, NULL);
-        size_t before = live;
-        allocations = 0;
-        counting = true;
+        size_t before = memory.bytes;
+        watch_memory(failing);
         const struct jobs__session_options options = {.auth_url = URL,
                                                       .start = START,
                                                       .timeout = TIMEOUT,
@@ -148,14 +83,13 @@ static void every_allocation_fails_once(void **state)
         }
         jobs__session_free(t.session);
         t.session = NULL;
-        counting = false;
-        assert_true(live == before);
-        if (allocations < failing)
+        bool reached = unwatch_memory();
+        assert_true(memory.bytes == before);
+        if (!reached)
             break;
     }
-    failing = 0;
     assert_true(told[JOBS_ACCEPTED] > 10); /* most failures cost a detail, not the verdict */
-    print_message("%zu allocations failed: accepted %zu, unreachable %zu, unknown %zu\n", allocations,
+    print_message("%zu allocations failed: accepted %zu, unreachable %zu, unknown %zu\n", memory.allocations,
                   told[JOBS_ACCEPTED], told[JOBS_NOT_REACHED], told[JOBS_UNCLEAR]);
 }
 
@@ -205,10 +139,10 @@ static void a_flood_costs_neither_memory_nor_time(void **state)
     (void)state;
     begin(ASK | READ_BACK);
     connects();
-    size_t before = live;
+    size_t before = memory.bytes;
     asks_for_job();
     floods();
-    assert_true(live < before + SLACK);
+    assert_true(memory.bytes < before + SLACK);
     assert_int_equal(jobs__session_found_count(t.session), 1);
     sends_auth(); /* the flood had a challenge in it */
     assert_string_equal(t.challenge, OTHER " 19997");
@@ -216,14 +150,14 @@ static void a_flood_costs_neither_memory_nor_time(void **state)
     waits(2000);
     decides();
     gives_event();
-    before = live;
+    before = memory.bytes;
     sends_event();
     floods();
-    assert_true(live < before + SLACK);
+    assert_true(memory.bytes < before + SLACK);
     waits(10000);
     asks_by_id();
     floods();
-    assert_true(live < before + SLACK);
+    assert_true(memory.bytes < before + SLACK);
     waits(5000);
     hangs_up();
     assert_int_equal(jobs__session_notice_count(t.session), 8);
@@ -233,7 +167,7 @@ static void connections_without_end(void **state)
 {
     (void)state;
     begin(READ_BACK);
-    size_t before = live;
+    size_t before = memory.bytes;
     unsigned dials_made = 0;
     for (;;) {
         struct jobs__step s = step();
@@ -248,7 +182,7 @@ static void connections_without_end(void **state)
         }
     }
     is_done(JOBS_NOT_REACHED, JOBS_NOT_ASKED);
-    assert_true(live < before + SLACK);
+    assert_true(memory.bytes < before + SLACK);
     assert_true(t.now == START + TIMEOUT);
     assert_true(dials_made < 60);
 }

@@ -1,9 +1,8 @@
-/* test_allocation.c - every allocation of the core fails once: the answer is JOBS_NO_MEMORY, and nothing is lost.
- *
- * Linked with --wrap, so that the core's own calls come here (see CMakeLists.txt). Leaks are the sanitizer's to find,
- * and a count of what is still held is checked here.
+/* test_handoff_memory.c - every allocation of the contract fails once: the answer is JOBS_NO_MEMORY, and nothing is
+ * left behind. Once warm, the check of a card asks for none.
  */
 #include "core/card.h"
+#include "failing_memory.h"
 
 #include <jobs/handoff.h>
 
@@ -14,60 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-char *__real_strdup(const char *text);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-char *__wrap_strdup(const char *text);
-void __wrap_free(void *memory);
-
-static long left = -1; /* allocations until one fails; below zero: none does */
-static long calls, held;
-
-static bool fails(void)
-{
-    calls++;
-    return left >= 0 && left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    void *memory = fails() ? NULL : __real_malloc(size);
-    held += memory != NULL;
-    return memory;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    void *memory = fails() ? NULL : __real_calloc(count, size);
-    held += memory != NULL;
-    return memory;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    void *larger = fails() ? NULL : __real_realloc(memory, size);
-    held += memory == NULL && larger != NULL;
-    return larger;
-}
-
-char *__wrap_strdup(const char *text)
-{
-    char *copy = fails() ? NULL : __real_strdup(text);
-    held += copy != NULL;
-    return copy;
-}
-
-void __wrap_free(void *memory)
-{
-    held -= memory != NULL;
-    __real_free(memory);
-}
 
 #define A64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
@@ -154,15 +99,14 @@ static void each_fails_once(void **state)
     (void)state;
     int (*const runs[])(void) = {parse_good, parse_bad, read_left_out, compare_and_visit, check_card};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        long before = held, n = 0;
-        for (int code = JOBS_NO_MEMORY; code == JOBS_NO_MEMORY; n++) {
-            assert_true(n < 1000);
-            left = n;
+        long before = memory.pieces;
+        size_t n = 0;
+        for (int code = JOBS_NO_MEMORY; code == JOBS_NO_MEMORY;) {
+            assert_true(++n < 1000);
+            watch_memory(n);
             code = runs[i]();
-            bool reached = left < 0;
-            left = -1;
-            assert_int_equal(code, reached ? JOBS_NO_MEMORY : JOBS_OK);
-            assert_int_equal(held, before);
+            assert_int_equal(code, unwatch_memory() ? JOBS_NO_MEMORY : JOBS_OK);
+            assert_int_equal(memory.pieces, before);
         }
         assert_true(n > 1);
     }
@@ -175,10 +119,11 @@ static void a_warm_check_allocates_nothing(void **state)
     struct jobs__card_scratch scratch = {0};
     struct jobs__card_reason reason;
     assert_int_equal(jobs__card_check(&scratch, good, strlen(good), A64, &reason), JOBS_OK);
-    long before = calls;
+    watch_memory(0);
     for (int i = 0; i < 100; i++)
         assert_int_equal(jobs__card_check(&scratch, good, strlen(good), A64, &reason), JOBS_OK);
-    assert_int_equal(calls, before);
+    unwatch_memory();
+    assert_int_equal(memory.allocations, 0);
     jobs__card_free(&scratch);
 }
 
