@@ -1,38 +1,13 @@
 /* replay_source.c - see replay_source.h. Knows no relay. */
 #include "replay_source.h"
 
-#include "event_shape.h"
+#include "verify.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Whether the line is an event that may be sent: all of it with --verify, else its shape. The id goes to hex; what is
- * wrong to *verdict, of which only the verifier knows the words. */
-static int judge(struct jobs__source *source, const char *line, size_t len, char hex[65], bool *good,
-                 struct jobs_verified *verdict)
-{
-    struct jobs__json_fault fault;
-    struct jobs__event_shape shape;
-    hex[0] = '\0';
-    if (!source->verify && len <= JOBS_EVENT_LINE_MAX) {
-        int code = jobs__json_parse(&source->doc, line, len, &fault);
-        if (code == JOBS_NO_MEMORY)
-            return code;
-        *good = code == JOBS_OK && jobs__event_shape(&shape, &source->doc, 0, NULL) == JOBS_OK;
-        if (*good) {
-            memcpy(hex, line + source->doc.values[shape.members[JOBS__EVENT_ID]].start + 1, 64);
-            hex[64] = '\0';
-            return JOBS_OK;
-        }
-    }
-    int code = jobs_verifier_check(verdict, source->verifier, line, len);
-    *good = verdict->event == JOBS_VERIFIED_VALID;
-    memcpy(hex, verdict->id, 65);
-    return code;
-}
 
 /* What an earlier run said of it; JOBS_NOT_FOUND when nothing. */
 static int recall(struct jobs__source *source, struct jobs__slot *slot, const char *hex)
@@ -61,16 +36,15 @@ static int recall(struct jobs__source *source, struct jobs__slot *slot, const ch
 static int fill(struct jobs__source *source, struct jobs__slot *slot, const char *line, size_t len)
 {
     struct jobs_verified verdict;
-    char hex[65];
-    bool good;
-    int code = judge(source, line, len, hex, &good, &verdict);
+    int code = source->verify ? jobs_verifier_check(&verdict, source->verifier, line, len)
+                              : jobs__verifier_check_id(&verdict, source->verifier, line, len);
     if (code == JOBS_OK)
-        code = recall(source, slot, hex);
+        code = recall(source, slot, verdict.id);
     if (code != JOBS_NOT_FOUND)
         return code;
-    if (good)
-        return jobs__slot_event(slot, hex, line, len);
-    memcpy(slot->hex, hex, 65);
+    if (verdict.event == JOBS_VERIFIED_VALID)
+        return jobs__slot_event(slot, verdict.id, line, len);
+    memcpy(slot->hex, verdict.id, 65);
     return jobs__slot_settle(slot, jobs_verified_name(verdict.event), verdict.reason);
 }
 
@@ -144,5 +118,4 @@ void jobs__source_stop(struct jobs__source *source)
     source->running = false;
     jobs_verifier_free(source->verifier);
     source->verifier = NULL;
-    jobs__json_free(&source->doc);
 }

@@ -2,7 +2,6 @@
 #ifndef JOBS_REPLAY_SOURCE_H
 #define JOBS_REPLAY_SOURCE_H
 
-#include "../core/json.h"
 #include "replay_journal.h"
 #include "replay_ring.h"
 
@@ -18,7 +17,6 @@ struct jobs__source {
     pthread_t thread;
     bool running;
     struct jobs_verifier *verifier;
-    struct jobs__json doc;
 };
 
 /* Starts it. JOBS_OK, JOBS_NO_MEMORY or JOBS_SYSTEM. */

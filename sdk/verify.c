@@ -4,13 +4,12 @@
  * test and fuzz target, but copies nothing it need not copy and allocates nothing once its memory has grown to the
  * largest event. It reads no file and prints nothing.
  */
+#include "verify.h"
 #include "../core/card.h"
 #include "../core/hex.h"
 #include "../core/sha256.h"
 #include "verify_keys.h"
 #include "verify_preimage.h"
-
-#include <jobs/read.h>
 
 #include <secp256k1_schnorrsig.h>
 #include <stdio.h>
@@ -136,11 +135,11 @@ static int check_card(struct jobs_verified *out, struct jobs_verifier *verifier,
     return JOBS_OK;
 }
 
-int jobs_verifier_check(struct jobs_verified *out, struct jobs_verifier *verifier, const char *json, size_t len)
+/* Shape and id. When both hold the verdict is valid, and shape and digest are for what is still to be checked. */
+static int check_to_id(struct jobs_verified *out, struct jobs__event_shape *shape, unsigned char digest[32],
+                       struct jobs_verifier *verifier, const char *json, size_t len)
 {
     struct jobs__json_fault fault;
-    struct jobs__event_shape shape;
-    unsigned char digest[32];
     *out = (struct jobs_verified){.kind = -1, .card = JOBS_CARD_UNKNOWN};
     if (len > JOBS_EVENT_LINE_MAX)
         return malformed(out, "an event must be at most 1048576 bytes");
@@ -151,24 +150,40 @@ int jobs_verifier_check(struct jobs_verified *out, struct jobs_verifier *verifie
         jobs_error_set(&verifier->error, code, "byte %zu: %s", fault.offset, fault.what);
         return malformed(out, verifier->error.message);
     }
-    code = jobs__event_shape(&shape, &verifier->doc, 0, &verifier->error);
-    show_what_is_there(out, &verifier->doc, &shape);
+    code = jobs__event_shape(shape, &verifier->doc, 0, &verifier->error);
+    show_what_is_there(out, &verifier->doc, shape);
     if (code != JOBS_OK)
         return malformed(out, verifier->error.message);
     jobs__buffer_clear(&verifier->preimage);
-    jobs__preimage_of_shape(&verifier->preimage, &verifier->content, &shape, &verifier->doc);
+    jobs__preimage_of_shape(&verifier->preimage, &verifier->content, shape, &verifier->doc);
     if (verifier->preimage.failed || verifier->content.failed)
         return JOBS_NO_MEMORY;
+    out->event = JOBS_VERIFIED_VALID;
     if (!check_id(verifier, digest, out->id)) {
         out->event = JOBS_VERIFIED_BAD_ID;
         out->reason = "the id is not the hash of the event's fields";
-    } else if (!check_signature(verifier, &shape, digest)) {
-        out->event = JOBS_VERIFIED_BAD_SIGNATURE;
-        out->reason = "the signature does not hold for this author and this id";
-    } else {
-        out->event = JOBS_VERIFIED_VALID;
-        if (shape.kind == JOBS_KIND_RESULT)
-            return check_card(out, verifier, &shape);
     }
     return JOBS_OK;
+}
+
+int jobs__verifier_check_id(struct jobs_verified *out, struct jobs_verifier *verifier, const char *json, size_t len)
+{
+    struct jobs__event_shape shape;
+    unsigned char digest[32];
+    return check_to_id(out, &shape, digest, verifier, json, len);
+}
+
+int jobs_verifier_check(struct jobs_verified *out, struct jobs_verifier *verifier, const char *json, size_t len)
+{
+    struct jobs__event_shape shape;
+    unsigned char digest[32];
+    int code = check_to_id(out, &shape, digest, verifier, json, len);
+    if (code != JOBS_OK || out->event != JOBS_VERIFIED_VALID)
+        return code;
+    if (!check_signature(verifier, &shape, digest)) {
+        out->event = JOBS_VERIFIED_BAD_SIGNATURE;
+        out->reason = "the signature does not hold for this author and this id";
+        return code;
+    }
+    return shape.kind == JOBS_KIND_RESULT ? check_card(out, verifier, &shape) : code;
 }

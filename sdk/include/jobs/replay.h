@@ -14,7 +14,7 @@ struct jobs_replay_options {
     int input;           /* descriptor: events as JSON Lines; read by a thread of its own */
     size_t window;       /* at most so many unanswered; 0: as many as the relay bears */
     size_t rate;         /* events a second to each relay, 0: no limit */
-    bool verify;         /* id and signature of each event are checked before it is sent */
+    bool verify;         /* the signature of each event is checked before it is sent, not only shape and id */
     const char *journal; /* what was decided, on disk before it is told; the same input goes on behind it; or NULL */
     int expect;          /* descriptor: events that every relay must return afterwards; -1: none */
 };
