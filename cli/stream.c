@@ -54,11 +54,6 @@ void stream_number(struct stream *stream, uint64_t number)
     stream_put(stream, digits + at, sizeof digits - at);
 }
 
-void stream_json_bool(struct stream *stream, bool value)
-{
-    stream_text(stream, value ? "true" : "false");
-}
-
 /* The character at text as it stands in a JSON string; returns the bytes it took. */
 static size_t put_character(struct stream *stream, const char *text, size_t len)
 {

@@ -20,7 +20,6 @@ void stream_text(struct stream *stream, const char *text); /* as it stands */
 void stream_number(struct stream *stream, uint64_t number);
 /* A JSON string; what could change a terminal becomes \u00xx, invalid bytes are shown as \xff. */
 void stream_string(struct stream *stream, const char *text);
-void stream_json_bool(struct stream *stream, bool value);
 
 /* Writes all of it to stdout and empties it, keeping the memory. As print_line. */
 JOBS_MUST_USE int stream_write(struct stream *stream, struct run *run);
