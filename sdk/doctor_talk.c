@@ -229,6 +229,10 @@ static void on_ok(struct jobs__doctor *d, const struct jobs__frame *frame)
     jobs__auth_answered(&d->auth, frame->accepted);
     d->found->auth_accepted = frame->accepted;
     if (frame->accepted) {
+        if (d->found->checks[JOBS_CHECK_AUTH].state == JOBS_CHECK_FAILED) { /* refused before a newer challenge: anew */
+            d->found->code = JOBS_OK;
+            d->asking = JOBS_CHECK_READ;
+        }
         note_ok(d, JOBS_CHECK_AUTH, "it takes our key");
         return;
     }

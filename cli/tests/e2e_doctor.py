@@ -98,6 +98,15 @@ class Doctor(Case):
         done = self.doctor("--relay", self.relay(script='on CONNECT challenge\non AUTH silence\n'))
         self.assertIn("AUTH was not answered", done.line["checks"]["auth"]["message"])
 
+    def test_refused_on_one_challenge_and_taken_on_the_next(self):
+        script = ('on REQ first closed "auth-required: who"; challenge\non AUTH first ok false "restricted: no"; challenge\n'
+                  'on AUTH ok\n')
+        done = self.doctor("--relay", self.relay(script=script))
+        self.assertEqual((done.status, done.err), (0, b""), done)
+        self.assertEqual(self.states(done.line), {**dict.fromkeys(CHECKS, "ok"), "tls": "skipped", "channel": "skipped",
+                                                  "job": "skipped", "kinds": "skipped"})
+        self.assertEqual(done.line["auth"], {"asked": True, "accepted": True})
+
     def test_the_channel(self):
         members = 'on REQ second closed "restricted: not a channel member"\n'
         done = self.doctor("--relay", self.relay(script=members), "--channel", CHANNEL)
