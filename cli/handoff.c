@@ -5,7 +5,17 @@
 #include "print.h"
 #include "signals.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* It would go on with what was sent before, of which only the facts are left. */
+static int say_pruned(struct jobs_error *error)
+{
+    jobs_error_set(error, JOBS_USAGE,
+                   "nothing would be signed: this handoff was sent before, and its bytes were removed since (prune)");
+    snprintf(error->hint, sizeof error->hint, "with --new it would be signed and sent as another event");
+    return JOBS_USAGE;
+}
 
 int command_handoff(struct run *run)
 {
@@ -42,7 +52,7 @@ int command_handoff(struct run *run)
     signals_hold();
     code = jobs_publish_handoff(&run->receipt, &event, &order, &client.options, &run->report, &run->error);
     if (code == JOBS_OK && dry_run)
-        code = print_line(run, print_event(event));
+        code = event != NULL ? print_line(run, print_event(event)) : say_pruned(&run->error);
     else if (code == JOBS_OK)
         code = print_line(run, print_receipt(&run->receipt, true));
     else if (code == JOBS_INVALID)

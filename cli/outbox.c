@@ -25,10 +25,13 @@ static json_t *relays_of(const struct jobs_entry *entry)
 
 static json_t *line_of(const struct jobs_entry *entry)
 {
-    return json_pack("{s:o, s:o, s:o, s:I, s:s, s:o}", "event_id", print_string(entry->event_id), "job",
-                     print_string(entry->job), "channel", print_string(entry->channel), "created_at",
-                     (json_int_t)entry->created_at, "state", jobs_entry_state_name(entry->state), "relays",
-                     relays_of(entry));
+    json_t *line = json_pack("{s:o, s:o, s:o, s:I, s:s, s:o}", "event_id", print_string(entry->event_id), "job",
+                             print_string(entry->job), "channel", print_string(entry->channel), "created_at",
+                             (json_int_t)entry->created_at, "state", jobs_entry_state_name(entry->state), "relays",
+                             relays_of(entry));
+    if (entry->damage != NULL)
+        json_object_set_new(line, "message", print_string(entry->damage));
+    return line;
 }
 
 /* --- list --- */

@@ -10,7 +10,10 @@ static int check_text(struct run *run, const struct client *client, const char *
 {
     struct jobs_secret_options options = {.key = client->key};
     options.allowed = options_texts(&run->options, OPT_ALLOW_SECRET, &options.allowed_count);
-    if (len == 0)
+    size_t blanks = 0;
+    while (blanks < len && strchr(" \t\r\n", text[blanks]) != NULL && text[blanks] != '\0')
+        blanks++;
+    if (blanks == len)
         return jobs_error_set(&run->error, JOBS_USAGE, "the request is empty: say what is asked for");
     if (len > JOBS_CONTENT_MAX)
         return jobs_error_set(&run->error, JOBS_USAGE, "the request is longer than %zu bytes", JOBS_CONTENT_MAX);

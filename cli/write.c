@@ -40,6 +40,17 @@ static int publish(struct run *run, const struct client *client, const struct wr
     return code;
 }
 
+/* Nothing of this lies in the outbox: once a relay has it, the same command again signs another event beside it. */
+static bool may_be_out(const struct jobs_receipt *receipt)
+{
+    for (size_t i = 0; i < receipt->relay_count; i++) {
+        enum jobs_verdict verdict = receipt->relays[i].verdict;
+        if (verdict == JOBS_ACCEPTED || verdict == JOBS_DUPLICATE || verdict == JOBS_UNCLEAR)
+            return true;
+    }
+    return false;
+}
+
 int write_event(struct run *run, const struct client *client, const struct write_order *order)
 {
     enum {
@@ -57,12 +68,12 @@ int write_event(struct run *run, const struct client *client, const struct write
         json_object_set_new(line, "channel", json_string(order->channel));
         return print_line(run, line);
     }
-    if (code == JOBS_UNKNOWN) {
-        /* Nothing of this lies in the outbox: the same command again would sign another event. */
+    if (may_be_out(&run->receipt)) {
         run->error.retryable = false;
         if (run->error.hint[0] == '\0')
             snprintf(run->error.hint, sizeof run->error.hint,
-                     "the same command again would publish a second event: look for this one's id first");
+                     "a relay has it, or may have it: the same command again would publish a second event; look for "
+                     "this one's id first");
     }
     return code;
 }

@@ -62,15 +62,13 @@ static int show_damaged(struct tour *tour, const char *file, const char *path, c
     char id[65] = "";
     if (strlen(file) >= 64 && jobs__text_is_hex(file, 64, true))
         memcpy(id, file, 64);
-    const struct jobs_entry_relay reason = {.url = "", .state = "damaged", .message = why};
     const struct jobs_entry shown = {.event_id = id,
                                      .job = "",
                                      .channel = "",
                                      .author = "",
                                      .state = JOBS_ENTRY_DAMAGED,
-                                     .relays = &reason,
-                                     .relay_count = 0, /* of relays nothing is known; the reason is in `message` */
-                                     .path = path};
+                                     .path = path,
+                                     .damage = why};
     return tour->visit(tour->context, &shown);
 }
 

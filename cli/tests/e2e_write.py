@@ -127,7 +127,7 @@ class Events(Write):
 
     def test_requests_that_are_refused_unsent(self):
         relay = self.relay()
-        for text, words in ((b"", "empty"), (b"x" * 65537, "65536"), (b"\xff", "UTF-8"), (b"a\x00b", ""),
+        for text, words in ((b"", "empty"), (b" \n\t ", "empty"), (b"x" * 65537, "65536"), (b"\xff", "UTF-8"), (b"a\x00b", ""),
                             (b"use ghp_" + b"A1b2C3d4E5f6" * 3, "credential")):
             result = self.jobs("request", "--channel", CHANNEL, "--relay", relay.url, "-", stdin=text)
             failure = self.assert_failure(result, 1, "user_error", words)
@@ -136,6 +136,15 @@ class Events(Write):
         allowed = self.jobs("request", "--channel", CHANNEL, "--relay", relay.url, "--allow-secret", "",
                             "use ghp_" + "A1b2C3d4E5f6" * 3)
         self.assertEqual(allowed.status, 0, allowed)
+
+    def test_a_request_that_one_relay_has_is_not_for_repeating(self):
+        relay = self.relay()
+        arguments = ["request", "--channel", CHANNEL, "--timeout", "1", "do it", "--relay", dead_url()]
+        failure = self.assert_failure(self.jobs(*arguments), 2, "network_error")
+        self.assertIs(failure["retryable"], True)
+        failure = self.assert_failure(self.jobs(*arguments, "--relay", relay.url), 2, "network_error", "second event")
+        self.assertIs(failure["retryable"], False)
+        self.assertEqual([event["id"] for event in relay.events()], [failure["event_id"]])
 
     def test_channel_create_and_join(self):
         relay = self.relay("--profile", "buzz")
@@ -205,6 +214,13 @@ class Handoff(Write):
         self.assertEqual(json.loads(event["content"])["jobRequest"], JOB)
         self.assertEqual(relay.events(), [])
         self.assertFalse(os.path.exists(os.path.join(self.state, "outbox")))
+
+    def test_dry_run_of_what_was_pruned(self):
+        relay = self.relay()
+        self.assertEqual(self.handoff("--relay", relay.url).status, 0)
+        self.assertEqual(self.jobs("outbox", "prune", "--days", "0").line, {"pruned": 1})
+        self.assert_failure(self.handoff("--relay", relay.url, "--dry-run"), 1, "user_error", "prune", "--new")
+        self.assertEqual(self.handoff("--relay", relay.url, "--dry-run", "--new").line["kind"], 43004)
 
     def test_violations_come_with_the_failure(self):
         result = self.handoff("--relay", dead_url(), text=b'{"schemaVersion":2}')
@@ -301,6 +317,16 @@ class Handoff(Write):
         self.assertEqual(self.assert_failure(self.handoff("--relay", relay.url, stdout=writing), 4, "error")["event_id"],
                          event["id"])
         os.close(writing)
+
+    def test_what_is_wrong_with_a_damaged_entry_is_said(self):
+        self.handoff("--relay", dead_url(), "--timeout", "1")
+        [path] = glob.glob(os.path.join(self.state, "outbox", "*", "*.json"))
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("{")
+        [line] = self.jobs("outbox", "list").lines
+        self.assertEqual((line["state"], line["message"]), ("damaged", "it is cut short or was edited"))
+        shown = self.jobs("outbox", "show", os.path.basename(path)[:64]).line
+        self.assertEqual((shown["message"], shown["event"]), (line["message"], None))
 
     def test_no_such_entry(self):
         for command in ("show", "drop"):

@@ -34,6 +34,7 @@ struct jobs_entry {
     const struct jobs_entry_relay *relays;
     size_t relay_count;
     const struct jobs_event *event; /* NULL of a damaged or pruned one */
+    const char *damage;             /* what is wrong with a damaged one: static; else NULL */
     const char *path;               /* where it lies */
 };
 

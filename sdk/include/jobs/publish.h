@@ -109,8 +109,8 @@ struct jobs_handoff_order {
 };
 
 /* Publish one handoff. receipt and report start zeroed and are always filled in as far as it came. *event (may be
- * passed as NULL) is the event that was published, to be freed. Returns JOBS_OK; JOBS_INVALID with the report; or any
- * code with error. */
+ * passed as NULL) is the event that was published, to be freed; NULL when prune removed its bytes. Returns JOBS_OK;
+ * JOBS_INVALID with the report; or any code with error. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_publish_handoff(struct jobs_receipt *receipt, struct jobs_event **event,
                                                    const struct jobs_handoff_order *order,
                                                    const struct jobs_client_options *options,
