@@ -152,6 +152,26 @@ static int collect(void *context, const struct jobs_event *event)
     return collecting->code == JOBS_OK ? 0 : -1;
 }
 
+/* A life that may lack something is shown, but not as if it were whole. */
+static void tell_faults(const struct run *run, const struct jobs_read_counts *counts)
+{
+    json_t *faults = json_array();
+    for (size_t i = 0; i < counts->fault_count; i++) {
+        const struct jobs_relay_fault *fault = &counts->faults[i];
+        char text[2 * JOBS_RELAY_MESSAGE_MAX];
+        snprintf(text, sizeof text, "not all from %.200s: %s", fault->url, fault->message);
+        print_note(run, text);
+        json_array_append_new(faults,
+                              json_pack("{s:o, s:s, s:o}", "url", print_string(fault->url), "error",
+                                        jobs_code_category((int)fault->code), "message", print_string(fault->message)));
+    }
+    if (counts->fault_count > 0 && !print_is_for_person(run, STDERR_FILENO)) {
+        int ignored = print_line_to(STDERR_FILENO, json_pack("{s:O}", "incomplete", faults));
+        (void)ignored;
+    }
+    json_decref(faults);
+}
+
 /* The request, which nothing but its id names, and all that names it. */
 static int fetch_life(struct life *life, struct run *run)
 {
@@ -177,6 +197,8 @@ static int fetch_life(struct life *life, struct run *run)
         jobs_error_set(&run->error, code, "out of memory");
     if (code == JOBS_OK && life->count == 0)
         code = jobs_error_set(&run->error, JOBS_NOT_FOUND, "no relay has anything of this job");
+    if (code == JOBS_OK)
+        tell_faults(run, &counts);
     jobs_read_counts_wipe(&counts);
     jobs_event_free(request);
     client_free(&client);

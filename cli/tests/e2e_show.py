@@ -310,6 +310,14 @@ class Life(OnRelay):
         self.assertIn("No relay had the request itself.", shown)
         self.assert_failure(run("show", "--job", "66" * 32, "--relay", self.url), 1, "not_found")
 
+    def test_a_relay_that_did_not_answer_is_named(self):
+        dead = "ws://127.0.0.1:1"
+        shown = run("show", "--job", self.job, "--relay", self.url, "--relay", dead, "--timeout", "1")
+        self.assertEqual((shown.status, shown.line["request"]), (0, True), shown)
+        [fault] = json.loads(shown.err)["incomplete"]
+        self.assertEqual((fault["url"], fault["error"]), (dead, "network_error"))
+        self.assertEqual(run("show", "--job", self.job, "--relay", self.url).err, b"")
+
     def test_one_thing_at_a_time(self):
         self.assert_failure(run("show"), 1, "user_error", "--job")
         self.assert_failure(run("show", self.id, "--job", self.job), 1, "user_error", "one of them")
