@@ -20,7 +20,7 @@ void verify_counts_add(struct verify_counts *to, const struct verify_counts *mor
 JOBS_MUST_USE int verify_block(struct stream *out, struct verify_counts *counts, struct jobs_verifier *verifier,
                                const struct jobs_lines_block *block, const struct jobs_evidence_root *root);
 
-/* verify_threads.c: the whole input, verdicts in its order. `tick` is called now and then by the reading thread.
+/* verify_threads.c: the whole input, verdicts in its order. `tick` is called now and then by whoever reads.
  * Returns JOBS_OK, also when it was stopped; or a code with run->error. */
 struct verify_work {
     struct run *run;
