@@ -29,13 +29,17 @@ def repeated(path, times):
 def verify(bench):
     count = 4000 if bench.quick else 20000
     few, many = bench.events(count, 250), bench.events(count, 4000)
-    rates = {name: [] for name in ("core", "few", "many", "two")}
+    rates = {name: [] for name in ("core", "cores", "few", "many", "two")}
     for _ in range(bench.bulk):
         rates["core"].append(bench.number("core", "0.5") / 1000)
+        both = [subprocess.Popen([bench.program("core"), "0.5"], stdout=subprocess.PIPE) for _ in range(2)]
+        rates["cores"].append(sum(float(one.communicate()[0]) for one in both) / 1000)
         for name, arguments in (("few", [few]), ("many", [many]), ("two", ["--threads", "2", few])):
             rates[name].append(count / bench.once(bench.jobs, "verify", *arguments)[0])
     core, text = spread(rates["core"])
     yield "CORE: digest, key, signature of 2 KB events", text + " k/s", "1", ""
+    cores, text = spread(rates["cores"])
+    yield "CORE, two at once: what the machine has", text + " k/s", f"{cores / core:.2f} × CORE", ""
     one, text = spread(rates["few"])
     yield "jobs verify, 250 authors", text + " k/s", f"{one / core:.2f} × CORE", ""
     other, text = spread(rates["many"])
