@@ -2,9 +2,11 @@
  *
  * Events are judged in the order of the input. With a journal nothing is told before it is on the disk.
  */
+#include "../core/text.h"
 #include "publisher.h"
 #include "replay_line.h"
 #include "replay_source.h"
+#include "url.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,11 +95,11 @@ static void add_up(struct judgement *out, const struct replaying *r, uint64_t nu
     const struct jobs__item *item = jobs__replay_item(r->lines[chosen].line, number);
     const char *text = item->message != NULL ? item->message : "";
     out->verdict = r->expecting && out->good ? "confirmed" : verdicts[item->verdict];
-    if (r->relays.count > 1 && (text[0] != '\0' || !out->good))
-        snprintf(out->message, sizeof out->message, "%s: %s", r->relays.urls[chosen],
-                 text[0] != '\0' ? text : out->verdict);
-    else
-        snprintf(out->message, sizeof out->message, "%s", text);
+    char words[JOBS__URL_MAX + JOBS_RELAY_MESSAGE_MAX + 4];
+    bool named = r->relays.count > 1 && (text[0] != '\0' || !out->good);
+    snprintf(words, sizeof words, "%s%s%s", named ? r->relays.urls[chosen] : "", named ? ": " : "",
+             named && text[0] == '\0' ? out->verdict : text);
+    jobs__text_one_line(out->message, JOBS_RELAY_MESSAGE_MAX, words, strlen(words)); /* never cut within a character */
 }
 
 /* Nobody has checked it: is it an event at all? */

@@ -117,6 +117,14 @@ class Replay(harness.Case):
         self.assert_replayed(self.replay([good, refuses], lines, "--window", "1", "--require", "any"),
                              sent=120, accepted=1, duplicate=119)
 
+    def test_words_are_cut_between_characters(self):
+        script = 'on EVENT   ok false "blocked: ' + "é" * 250 + '"\n'
+        relays = [Relay(self, "one", script), Relay(self, "two", script)]
+        told = self.replay(relays, events.many(1)).lines[0]
+        self.assertIn("blocked: é", told["message"])
+        self.assertNotIn("\\x", told["message"])
+        self.assertTrue(told["message"].endswith("é…"), told)
+
     def test_a_relay_that_is_not_there(self):
         lines = events.many(2)
         result = run("replay", "--relay", "ws://127.0.0.1:9", "--timeout", "1", stdin=b"\n".join(lines))
