@@ -176,17 +176,19 @@ static bool is_group(const struct command *command)
     return command->words[group_len(command)] != '\0';
 }
 
-static int unknown_command(const char *what, const char *typed, const char *const *names, size_t count,
+/* group is NULL, or the name before the one that is unknown. */
+static int unknown_command(const char *group, const char *typed, const char *const *names, size_t count,
                            struct jobs_error *error)
 {
     char shown[64];
-    jobs_error_set(error, JOBS_USAGE, "there is no %s `%s`", what,
+    const char *before = group != NULL ? group : "", *space = group != NULL ? " " : "";
+    jobs_error_set(error, JOBS_USAGE, "there is no command `%s%s%s`", before, space,
                    escape_line(shown, sizeof shown, typed, strlen(typed)));
     const char *near = options_nearest(typed, strlen(typed), names, count);
     if (near != NULL)
-        set_hint(error, "did you mean `jobs %s`?", near);
+        set_hint(error, "did you mean `jobs %s%s%s`?", before, space, near);
     else
-        set_hint(error, "`jobs --help` lists the commands");
+        set_hint(error, "`jobs %s%s--help` lists the commands", before, space);
     return JOBS_USAGE;
 }
 
@@ -196,13 +198,13 @@ static int find_command(struct options *options, int argc, char **argv, int *use
     enum {
         MOST = 64
     };
-    const char *names[MOST];
-    size_t count = 0;
+    const char *all[MOST], *within[MOST]; /* the names, and of the group's what stands behind its own */
+    size_t all_count = 0, within_count = 0;
     for (size_t i = 0; i < command_count; i++) {
         const struct command *command = &command_table[i];
         size_t len = group_len(command);
-        if (count < MOST)
-            names[count++] = command->words;
+        if (all_count < MOST)
+            all[all_count++] = command->words;
         if (!name_is(argv[1], command->words, len))
             continue;
         *used = 1;
@@ -211,19 +213,19 @@ static int find_command(struct options *options, int argc, char **argv, int *use
             return JOBS_OK;
         }
         options->group = argv[1];
-        if (argc > 2 && strcmp(argv[2], command->words + len + 1) == 0) {
+        const char *name = command->words + len + 1;
+        if (argc > 2 && strcmp(argv[2], name) == 0) {
             options->command = command;
             *used = 2;
             return JOBS_OK;
         }
+        if (within_count < MOST)
+            within[within_count++] = name;
     }
     if (options->group == NULL)
-        return unknown_command("command", argv[1], names, count, error);
-    if (argc > 2 && argv[2][0] != '-') {
-        char typed[MOST];
-        snprintf(typed, sizeof typed, "%s %s", argv[1], argv[2]);
-        return unknown_command("command", typed, names, count, error);
-    }
+        return unknown_command(NULL, argv[1], all, all_count, error);
+    if (argc > 2 && argv[2][0] != '-')
+        return unknown_command(options->group, argv[2], within, within_count, error);
     return JOBS_OK;
 }
 

@@ -50,6 +50,7 @@ class Help(Case):
             (["valdate"], ["`valdate`", "did you mean `jobs validate`?"]),
             (["keys"], ["needs one of: new, show"]),
             (["keys", "shwo"], ["did you mean `jobs keys show`?"]),
+            (["outbox", "nosuch"], ["`outbox nosuch`", "`jobs outbox --help` lists"]),
             (["validate"], ["needs PATH|-"]),
             (["validate", "--jbo", "x", "-"], ["--jbo", "did you mean --job?"]),
             (["validate", "--job"], ["--job needs a value"]),
