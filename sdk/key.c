@@ -360,7 +360,8 @@ static int write_key_file(struct jobs_key *key, const char *path, const char *sh
     }
     if (!placed || !sync_folder_of(path)) {
         int number = errno;
-        bool users = !written ? file < 0 && (number == ENOENT || number == ENOTDIR) : !placed && number == EEXIST;
+        bool no_folder = number == ENOENT || number == ENOTDIR;
+        bool users = !placed && (no_folder || (written && number == EEXIST));
         code = jobs_error_set(
             error, users ? JOBS_USAGE : JOBS_SYSTEM, "cannot %s the key file %s: %s", file < 0 ? "make" : "write",
             shown, users && number == EEXIST ? "there is one already, and it is never overwritten" : strerror(number));

@@ -286,6 +286,7 @@ static void makes_a_file_once(void **state)
     assert_int_equal(symlink("nowhere", path_of("dangling")), 0);
     assert_int_equal(jobs_key_create_file(&key, path_of("dangling"), &error), JOBS_USAGE);
     assert_int_equal(jobs_key_create_file(&key, path_of("no/such/folder"), &error), JOBS_USAGE);
+    assert_int_equal(jobs_key_create_file(&key, "", &error), JOBS_USAGE);
     assert_int_equal(jobs_key_create_file(&key, "/dev/full", &error), JOBS_USAGE);
     assert_null(key);
     assert_int_equal(jobs_key_create_file(&again, path_of("other"), &error), JOBS_OK);
