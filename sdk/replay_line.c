@@ -54,7 +54,7 @@ void jobs__replay_give_up(struct jobs__replay_line *l, int64_t now, const char *
 }
 
 /* The connection is gone, or will be: what was out is in doubt. */
-void jobs__replay_lost(struct jobs__replay_line *l, int64_t now)
+static void lost(struct jobs__replay_line *l, int64_t now)
 {
     uint64_t from = atomic_load(&l->ring->emptied);
     l->failures++;
@@ -79,7 +79,7 @@ void jobs__replay_drop(struct jobs__replay_line *l, int64_t now, const char *why
 {
     say(l, why, strlen(why));
     l->connection = JOBS__REPLAY_DROP;
-    jobs__replay_lost(l, now);
+    lost(l, now);
 }
 
 void jobs__replay_auth_failed(struct jobs__replay_line *l, int64_t now)
@@ -141,7 +141,7 @@ static void closed(struct jobs__engine *engine, int64_t now, const struct jobs__
     } else if (final) {
         jobs__items_doubt(l, true);
     }
-    jobs__replay_lost(l, now);
+    lost(l, now);
     if (closed->retry_after > 0 && closed->retry_after <= LONGEST_WAIT_S) {
         l->dial_at = now + (int64_t)closed->retry_after * 1000;
         l->pause_until = l->dial_at > l->pause_until ? l->dial_at : l->pause_until;

@@ -136,7 +136,6 @@ static inline struct jobs__item *jobs__replay_item(struct jobs__replay_line *lin
 void jobs__item_move(struct jobs__replay_line *line, uint64_t number, enum jobs__item_state state);
 void jobs__item_finish(struct jobs__replay_line *line, uint64_t number, enum jobs__item_verdict verdict, int64_t now,
                        const char *text, size_t len);
-void jobs__item_say(struct jobs__item *item, const char *text, size_t len);
 /* The relay said no to this one, in these words; `named` when it said whom it meant. */
 void jobs__item_refused(struct jobs__replay_line *line, uint64_t number, int64_t now, const char *text, size_t len,
                         bool named);
@@ -153,8 +152,6 @@ void jobs__replay_auth_failed(struct jobs__replay_line *line, int64_t now);
 int64_t jobs__replay_backoff(struct jobs__replay_line *line, unsigned step);
 void jobs__replay_drop(struct jobs__replay_line *line, int64_t now, const char *why);
 void jobs__replay_give_up(struct jobs__replay_line *line, int64_t now, const char *why);
-/* The connection is gone, or will be: what was out is in doubt. */
-void jobs__replay_lost(struct jobs__replay_line *line, int64_t now);
 
 /* replay_next.c */
 struct jobs__step jobs__replay_next(struct jobs__engine *engine, int64_t now);

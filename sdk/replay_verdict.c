@@ -24,7 +24,7 @@ void jobs__item_move(struct jobs__replay_line *l, uint64_t number, enum jobs__it
         l->doubt_from = number;
 }
 
-void jobs__item_say(struct jobs__item *item, const char *text, size_t len)
+static void say(struct jobs__item *item, const char *text, size_t len)
 {
     char line[JOBS_RELAY_MESSAGE_MAX + 1];
     jobs__answer_strip(&text, &len);
@@ -54,7 +54,7 @@ void jobs__item_finish(struct jobs__replay_line *l, uint64_t number, enum jobs__
                        const char *text, size_t len)
 {
     struct jobs__item *item = jobs__replay_item(l, number);
-    jobs__item_say(item, text, len);
+    say(item, text, len);
     item->verdict = (uint8_t)verdict;
     set_alone(l, item, false);
     jobs__item_move(l, number, JOBS__ITEM_DONE);
@@ -70,7 +70,7 @@ static void refuse(struct jobs__replay_line *l, uint64_t number, const char *tex
     struct jobs__item *item = jobs__replay_item(l, number);
     item->refused = true;
     item->weakly = item->weakly || !named || item->tries > 1;
-    jobs__item_say(item, text, len);
+    say(item, text, len);
     if (item->state != JOBS__ITEM_ASKED)
         jobs__item_move(l, number, JOBS__ITEM_DOUBT);
 }
@@ -102,7 +102,7 @@ void jobs__item_refused(struct jobs__replay_line *l, uint64_t number, int64_t no
             refuse(l, number, text, len, named);
             return;
         }
-        jobs__item_say(item, text, len);
+        say(item, text, len);
         again(l, number);
         jobs__replay_demand_auth(l, now);
         return;

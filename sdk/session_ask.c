@@ -71,7 +71,7 @@ static bool holds_tag(const struct jobs__json *doc, uint32_t index, char name, c
     return false;
 }
 
-bool jobs__session_filter_matches(const struct session_filter *filter, const struct jobs_event *event)
+static bool filter_matches(const struct session_filter *filter, const struct jobs_event *event)
 {
     const struct jobs__json *doc = &filter->doc;
     uint32_t at = 1;
@@ -165,7 +165,7 @@ static void job_event(struct jobs__session *s, const struct jobs__frame *frame)
     if (frame->id[0] == '\0' || is_found(s, frame->id) || s->found_count >= SESSION_FOUND_MAX ||
         jobs_event_parse(&event, frame->event, frame->event_len, NULL) != JOBS_OK)
         return;
-    if (jobs__session_filter_matches(s->ask, event) && jobs_event_check(event) == JOBS_EVENT_VALID &&
+    if (filter_matches(s->ask, event) && jobs_event_check(event) == JOBS_EVENT_VALID &&
         keep(s, event, frame->event_len))
         return;
     jobs_event_free(event);

@@ -36,7 +36,7 @@ int64_t jobs__session_backoff(struct jobs__session *s, int64_t now)
 }
 
 /* The relay asks for a pause; one that does not fit ends the conversation at once. */
-bool jobs__session_wait_fits(struct jobs__session *s, int64_t now, int seconds)
+static bool wait_fits(struct jobs__session *s, int64_t now, int seconds)
 {
     s->result.retry_after = seconds;
     if ((int64_t)seconds * MS <= s->deadline - now)
@@ -52,7 +52,7 @@ bool jobs__session_retry_at(struct jobs__session *s, int64_t now, const char *te
         *at = now + jobs__session_backoff(s, now);
         return true;
     }
-    if (!jobs__session_wait_fits(s, now, seconds))
+    if (!wait_fits(s, now, seconds))
         return false;
     *at = now + (int64_t)seconds * MS;
     if (*at > s->not_before)
@@ -181,7 +181,7 @@ static void dial_failed(struct jobs__session *s, int64_t now, const struct jobs_
         return;
     }
     if (closed->retry_after > 0) {
-        if (jobs__session_wait_fits(s, now, closed->retry_after))
+        if (wait_fits(s, now, closed->retry_after))
             s->dial_at = now + (int64_t)closed->retry_after * MS;
         return;
     }

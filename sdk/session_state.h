@@ -149,7 +149,6 @@ void jobs__session_redial(struct jobs__session *s, int64_t now, int64_t at); /* 
 int64_t jobs__session_backoff(struct jobs__session *s, int64_t now);         /* ms to wait */
 /* When to try again what was refused for now with these words. False when that is too late: then it is over. */
 bool jobs__session_retry_at(struct jobs__session *s, int64_t now, const char *text, size_t len, int64_t *at);
-bool jobs__session_wait_fits(struct jobs__session *s, int64_t now, int seconds);
 /* AUTH failed on this connection: another one, or the end. */
 void jobs__session_auth_failed(struct jobs__session *s, int64_t now);
 bool jobs__session_still_restricted(struct jobs__session *s, int64_t now, int64_t *at); /* try again at *at */
@@ -157,7 +156,6 @@ bool jobs__session_still_restricted(struct jobs__session *s, int64_t now, int64_
 /* --- session_ask.c --- */
 int jobs__session_filter_new(struct session_filter **out, const char *text);
 void jobs__session_filter_free(struct session_filter *filter);
-bool jobs__session_filter_matches(const struct session_filter *filter, const struct jobs_event *event);
 void jobs__session_query_begin(struct jobs__session *s, int64_t now, enum session_purpose purpose);
 void jobs__session_query_request(struct jobs__session *s, int64_t now); /* writes REQ into s->out */
 void jobs__session_query_event(struct jobs__session *s, int64_t now, const struct jobs__frame *frame);

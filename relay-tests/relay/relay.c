@@ -48,16 +48,6 @@ void relay_set_url(struct relay *relay, const char *url)
     relay->url = need_copy(url, strlen(url));
 }
 
-const char *relay_url(const struct relay *relay)
-{
-    return relay->url;
-}
-
-const struct profile *relay_profile(const struct relay *relay)
-{
-    return relay->options.profile;
-}
-
 int64_t relay_unix_time(const struct relay *relay)
 {
     return (int64_t)time(NULL) + (relay->options.script == NULL ? 0 : script_clock(relay->options.script));

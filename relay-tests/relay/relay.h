@@ -33,8 +33,6 @@ int relay_new(struct relay **out, const struct relay_options *options, const str
 void relay_free(struct relay *relay);
 /* What the relay believes to be called, such as ws://127.0.0.1:40123; the transport knows it once it listens. */
 void relay_set_url(struct relay *relay, const char *url);
-const char *relay_url(const struct relay *relay);
-const struct profile *relay_profile(const struct relay *relay);
 int64_t relay_unix_time(const struct relay *relay); /* of the relay's clock, which a script may have set wrong */
 
 /* Runs what is due, syncs the store, wakes who may hear of it. Returns the time at which it must be called again, or
