@@ -237,7 +237,11 @@ static void on_ok(struct jobs__doctor *d, const struct jobs__frame *frame)
         return;
     }
     jobs__text_one_line(d->auth_words, JOBS_RELAY_MESSAGE_MAX, frame->text, frame->text_len);
-    denied(d, JOBS_CHECK_AUTH, d->auth_words[0] != '\0' ? d->auth_words : "refused without a reason");
+    const char *words = d->auth_words[0] != '\0' ? d->auth_words : "refused without a reason";
+    if (d->auth.demanded)
+        denied(d, JOBS_CHECK_AUTH, words);
+    else /* it challenges everybody, and may do without: a handoff would try, and so do the questions */
+        note_warning(d, JOBS_CHECK_AUTH, "it does not take our key, nor has it demanded one: %s", words);
 }
 
 static void frame(struct jobs__engine *engine, int64_t now, const char *text, size_t len)

@@ -92,9 +92,13 @@ class Doctor(Case):
         done = self.doctor("--relay", self.relay(), key="")
         self.assertEqual((done.status, self.states(done.line)["auth"]), (3, "failed"), done)
         refuses = 'on CONNECT challenge\non AUTH ok false "auth-required: who is that"\n'
-        done = self.doctor("--relay", self.relay(script=refuses))
+        done = self.doctor("--relay", self.relay(script=refuses + 'on REQ closed "auth-required: we do not know you"\n'))
         self.assertEqual((done.status, done.failure["error"]), (3, "auth_error"), done)
         self.assertIn("who is that", done.failure["message"])
+        # A handoff gets through where AUTH is refused, but not demanded.
+        done = self.doctor("--relay", self.relay(script=refuses))
+        self.assertEqual((done.status, self.states(done.line)["auth"], self.states(done.line)["read"]), (0, "warning", "ok"))
+        self.assertIn("who is that", done.line["checks"]["auth"]["message"])
         done = self.doctor("--relay", self.relay(script='on CONNECT challenge\non AUTH silence\n'))
         self.assertIn("AUTH was not answered", done.line["checks"]["auth"]["message"])
 

@@ -230,7 +230,8 @@ class Replay(harness.Case):
         lines, key = events.many(50), self.key_file()
         for number, script in enumerate(('on CONNECT   challenge\n',
                                          'on EVENT 1..20   challenge; ok false "auth-required: please"\n',
-                                         'on EVENT first   ok false "auth-required: please"; challenge\n')):
+                                         'on EVENT first   ok false "auth-required: please"; challenge\n',
+                                         'on CONNECT   challenge\non AUTH   ok false "restricted: who is that"\n')):
             relay = Relay(self, f"relay{number}", script)
             self.assert_replayed(self.replay(relay, lines, "--key-file", key), sent=50, accepted=50)
             self.assertEqual(len(relay.ids()), 50)
