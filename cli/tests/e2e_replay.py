@@ -230,11 +230,15 @@ class Replay(harness.Case):
         lines, key = events.many(50), self.key_file()
         for number, script in enumerate(('on CONNECT   challenge\n',
                                          'on EVENT 1..20   challenge; ok false "auth-required: please"\n',
-                                         'on EVENT first   ok false "auth-required: please"; challenge\n',
-                                         'on CONNECT   challenge\non AUTH   ok false "restricted: who is that"\n')):
+                                         'on EVENT first   ok false "auth-required: please"; challenge\n')):
             relay = Relay(self, f"relay{number}", script)
             self.assert_replayed(self.replay(relay, lines, "--key-file", key), sent=50, accepted=50)
             self.assertEqual(len(relay.ids()), 50)
+
+    def test_auth_that_is_refused_but_not_demanded(self):
+        relay = Relay(self, script='on CONNECT   challenge\non AUTH   ok false "restricted: who is that"\n')
+        result = self.replay(relay, events.many(50), "--window", "1", "--key-file", self.key_file())
+        self.assert_replayed(result, sent=50, accepted=50)
 
     def test_auth_without_a_key(self):
         relay, result = self.hostile('on EVENT   ok false "auth-required: please"\n', events.many(2))
