@@ -284,15 +284,9 @@ int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig
     return JOBS_OK;
 }
 
-static int compare_names(const void *a, const void *b)
+int jobs__names_visit(int folder, int (*visit)(void *context, const char *name), void *context,
+                      struct jobs_error *error)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-int jobs__names_read(struct jobs__names *out, int folder, size_t max, struct jobs_error *error)
-{
-    *out = (struct jobs__names){0};
-    size_t capacity = 0;
     int code = JOBS_OK;
     DIR *stream = NULL;
     int fd = open_again(folder, ".", O_RDONLY | O_DIRECTORY, 0); /* own position, own life */
@@ -304,7 +298,7 @@ int jobs__names_read(struct jobs__names *out, int folder, size_t max, struct job
         close(fd);
         return code;
     }
-    for (;;) {
+    while (code == JOBS_OK) {
         errno = 0;
         struct dirent *entry = readdir(stream);
         if (entry == NULL) {
@@ -312,30 +306,42 @@ int jobs__names_read(struct jobs__names *out, int folder, size_t max, struct job
                 code = system_error(error, "read", "a folder of the outbox", errno);
             break;
         }
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (out->count == max) {
-            out->more = true;
-            break;
-        }
-        if (out->count == capacity) {
-            size_t bigger = capacity == 0 ? 16 : capacity * 2;
-            char **names = realloc(out->names, bigger * sizeof *names);
-            if (names == NULL) {
-                code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
-                break;
-            }
-            out->names = names;
-            capacity = bigger;
-        }
-        out->names[out->count] = strdup(entry->d_name);
-        if (out->names[out->count] == NULL) {
-            code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
-            break;
-        }
-        out->count++;
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            code = visit(context, entry->d_name);
     }
     closedir(stream);
+    return code < 0 ? JOBS_OK : code;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add_name(void *context, const char *name)
+{
+    struct jobs__names *names = context;
+    if (names->count == names->capacity) {
+        size_t bigger = names->capacity == 0 ? 16 : names->capacity * 2;
+        char **more = realloc(names->names, bigger * sizeof *more);
+        if (more == NULL)
+            return JOBS_NO_MEMORY;
+        names->names = more;
+        names->capacity = bigger;
+    }
+    names->names[names->count] = strdup(name);
+    if (names->names[names->count] == NULL)
+        return JOBS_NO_MEMORY;
+    names->count++;
+    return JOBS_OK;
+}
+
+int jobs__names_read(struct jobs__names *out, int folder, struct jobs_error *error)
+{
+    *out = (struct jobs__names){0};
+    int code = jobs__names_visit(folder, add_name, out, error);
+    if (code == JOBS_NO_MEMORY)
+        jobs_error_set(error, code, "out of memory");
     if (code)
         jobs__names_free(out);
     else if (out->count > 1)

@@ -12,7 +12,8 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* Opens the folder at path. With make, it and its missing parents are made (0700), but not synced: see below. Returns JOBS_OK, JOBS_NOT_FOUND (only without make), JOBS_SYSTEM or JOBS_NO_MEMORY. */
+/* Opens the folder at path. With make, it and its missing parents are made (0700), but not synced: see below. Returns
+ * JOBS_OK, JOBS_NOT_FOUND (only without make), JOBS_SYSTEM or JOBS_NO_MEMORY. */
 int jobs__folder_open_path(int *out, const char *path, bool make, struct jobs_error *error);
 
 /* The same for one folder inside an open one; a symbolic link is not followed. */
@@ -44,14 +45,17 @@ int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig
 /* fsync that survives EINTR; 0 or an errno. */
 int jobs__file_sync(int fd);
 
-/* The names in a folder, without "." and "..", sorted, at most max of them (*more says whether there are others).
- * Free with jobs__names_free. */
+/* The names in a folder, without "." and "..", as they come, until visit returns something else than JOBS_OK: a code,
+ * which is returned, or a number below 0, which ends it well. */
+int jobs__names_visit(int folder, int (*visit)(void *context, const char *name), void *context,
+                      struct jobs_error *error);
+
+/* All of them, sorted. Free with jobs__names_free. */
 struct jobs__names {
     char **names;
-    size_t count;
-    bool more;
+    size_t count, capacity;
 };
-int jobs__names_read(struct jobs__names *out, int folder, size_t max, struct jobs_error *error);
+int jobs__names_read(struct jobs__names *out, int folder, struct jobs_error *error);
 void jobs__names_free(struct jobs__names *names);
 
 #endif

@@ -217,14 +217,14 @@ static int collect(struct flush *flush)
     if (!code)
         code = jobs__pending_open(&pending, root, flush->error);
     if (!code)
-        code = jobs__names_read(&flush->markers, pending, SIZE_MAX, flush->error);
+        code = jobs__names_read(&flush->markers, pending, flush->error);
     if (!code) {
         flush->marker_used = calloc(flush->markers.count + 1, sizeof *flush->marker_used);
         if (flush->marker_used == NULL)
             code = jobs_error_set(flush->error, JOBS_NO_MEMORY, "out of memory");
     }
     if (!code)
-        code = jobs__names_read(&names, root, SIZE_MAX, flush->error);
+        code = jobs__names_read(&names, root, flush->error);
     for (size_t i = 0; !code && i < names.count; i++) {
         flush->cut_short = jobs__stopped(flush->options);
         if (flush->cut_short)

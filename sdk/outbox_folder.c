@@ -214,7 +214,7 @@ int jobs__folder_open(struct jobs__folder *folder, const char *state_dir, const 
     if (!code)
         code = jobs__file_lock(&folder->lock, folder->fd, timeout_ms, stop, error);
     if (!code)
-        code = jobs__names_read(&names, folder->fd, SIZE_MAX, error);
+        code = jobs__names_read(&names, folder->fd, error);
     for (size_t i = 0; !code && i < names.count; i++)
         code = load_file(folder, names.names[i], error);
     jobs__names_free(&names);
@@ -250,7 +250,7 @@ int jobs__folder_peek(int root, const char *name,
     struct jobs__folder found = {0};
     int code = jobs__folder_open_in(&fd, root, name, false, error);
     if (!code)
-        code = jobs__names_read(&names, fd, SIZE_MAX, error);
+        code = jobs__names_read(&names, fd, error);
     for (size_t i = 0; !code && i < names.count; i++) {
         enum kind_of_name kind = classify(names.names[i]);
         struct jobs__entry *entry = NULL;

@@ -115,7 +115,7 @@ static int walk(struct tour *tour, const char *option)
         goto out;
     }
     if (!code)
-        code = jobs__names_read(&names, root, SIZE_MAX, tour->error);
+        code = jobs__names_read(&names, root, tour->error);
     tour->state_dir = state_dir;
     for (size_t i = 0; !code && i < names.count; i++) {
         bool holds;
@@ -179,7 +179,7 @@ static int each_folder(const char *option, const char *only,
         goto out;
     }
     if (!code)
-        code = jobs__names_read(&names, root, SIZE_MAX, error);
+        code = jobs__names_read(&names, root, error);
     for (size_t i = 0; !code && i < names.count; i++) {
         struct jobs__folder folder;
         bool holds;

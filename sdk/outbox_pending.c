@@ -51,29 +51,40 @@ void jobs__pending_remove(int pending, int64_t created_at, const char *id)
     unlinkat(pending, name, 0);
 }
 
+struct counting {
+    struct jobs_receipt *receipt;
+    const char *except;
+    size_t looked_at;
+};
+
+static int count_one(void *context, const char *name)
+{
+    struct counting *counting = context;
+    struct jobs_receipt *receipt = counting->receipt;
+    char *end;
+    if (counting->looked_at++ == JOBS__PENDING_MAX) {
+        receipt->pending_more = true;
+        return -1;
+    }
+    errno = 0;
+    int64_t created_at = strtoll(name, &end, 10);
+    if (errno != 0 || end == name || *end != '-' || strlen(end + 1) != 64 || strcmp(end + 1, counting->except) == 0)
+        return JOBS_OK;
+    if (receipt->pending_count == 0 || created_at < receipt->pending_oldest)
+        receipt->pending_oldest = created_at;
+    receipt->pending_count++;
+    return JOBS_OK;
+}
+
 void jobs__pending_count(struct jobs_receipt *receipt, const char *state_dir, const char *except)
 {
     char *path = NULL;
     int root = -1, pending = -1;
-    struct jobs__names names = {0};
-    if (jobs__state_dir(&path, state_dir, NULL) || jobs__outbox_open(&root, path, false, NULL) ||
-        jobs__folder_open_in(&pending, root, "pending", false, NULL) ||
-        jobs__names_read(&names, pending, JOBS__PENDING_MAX, NULL))
-        goto out;
-    receipt->pending_more = names.more;
-    for (size_t i = 0; i < names.count; i++) {
-        char *end;
-        errno = 0;
-        int64_t created_at = strtoll(names.names[i], &end, 10);
-        if (errno != 0 || end == names.names[i] || *end != '-' || strlen(end + 1) != 64 || strcmp(end + 1, except) == 0)
-            continue;
-        if (receipt->pending_count == 0 || created_at < receipt->pending_oldest)
-            receipt->pending_oldest = created_at;
-        receipt->pending_count++;
-    }
-
-out:
-    jobs__names_free(&names);
+    struct counting counting = {.receipt = receipt, .except = except};
+    if (jobs__state_dir(&path, state_dir, NULL) == JOBS_OK && jobs__outbox_open(&root, path, false, NULL) == JOBS_OK &&
+        jobs__folder_open_in(&pending, root, "pending", false, NULL) == JOBS_OK &&
+        jobs__names_visit(pending, count_one, &counting, NULL) != JOBS_OK)
+        receipt->pending_count = 0; /* half a count is none */
     if (pending >= 0)
         close(pending);
     if (root >= 0)

@@ -1,4 +1,5 @@
-"""README and DEVELOPERS.md speak of what is there: the folder map is the tree, each ./dev verb exists, links lead somewhere."""
+"""README and DEVELOPERS.md speak of what is there: the folder map is the tree, each ./dev verb exists, links lead somewhere,
+what is quoted was measured."""
 import re
 
 import tree
@@ -10,6 +11,13 @@ mapped = set(re.findall(r"^\| `(\w[\w-]*)/` \|", readme, re.M))
 findings += [f"README.md: the folder map lacks {name}/" for name in sorted(folders - mapped)]
 findings += [f"README.md: the folder map has {name}/, which is not there" for name in sorted(mapped - folders)]
 checked = len(mapped)
+
+# What the README quotes of a measurement is what was measured.
+results = tree.text("bench/RESULTS.md").splitlines()
+quoted = re.search(r"<!-- \./dev bench writes from here -->\n(.*)<!-- to here -->", readme, re.S)[1].splitlines()
+findings += [f"README.md: bench/RESULTS.md does not say this: {line}" for line in quoted if line not in results]
+findings += [] if len(quoted) > 4 else ["README.md: it quotes no measurement"]
+checked += len(quoted)
 
 verbs = set(re.findall(r"^dev_(\w+)\(\)", tree.text("dev"), re.M))
 told = set(re.findall(r"^#   \./dev (\w+)", tree.text("dev"), re.M))

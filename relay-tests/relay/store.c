@@ -401,10 +401,54 @@ static void unique(struct numbers *sorted)
     sorted->count = kept;
 }
 
+/* Keeps in `heap` the newest `limit` of what is offered, the oldest of them at its root. */
+static void keep_newest(const struct store *store, struct numbers *heap, size_t limit, uint32_t number)
+{
+    size_t at = 0;
+    if (heap->count < limit) {
+        numbers_add(heap, number);
+        for (at = heap->count - 1; at > 0; at = (at - 1) / 2) {
+            uint32_t *child = &heap->at[at], *parent = &heap->at[(at - 1) / 2], kept = *child;
+            if (newest_first(parent, child, (void *)(uintptr_t)store) > 0)
+                break;
+            *child = *parent;
+            *parent = kept;
+        }
+        return;
+    }
+    for (size_t child; (child = 2 * at + 1) < heap->count; at = child) {
+        if (child + 1 < heap->count &&
+            newest_first(&heap->at[child + 1], &heap->at[child], (void *)(uintptr_t)store) > 0)
+            child++;
+        if (newest_first(&number, &heap->at[child], (void *)(uintptr_t)store) > 0)
+            break;
+        heap->at[at] = heap->at[child];
+    }
+    heap->at[at] = number;
+}
+
+/* Of one list, in which no event stands twice, without sorting it all. */
+static void query_list(const struct store *store, const struct filter *filter, const struct numbers *list,
+                       struct numbers *out)
+{
+    for (size_t i = 0; i < list->count && filter->limit > 0; i++) {
+        uint32_t number = list->at[i];
+        if (out->count == filter->limit && newest_first(&number, &out->at[0], (void *)(uintptr_t)store) > 0)
+            continue;
+        if (!store->records[number].hidden && filter_match(filter, &store->records[number]))
+            keep_newest(store, out, filter->limit, number);
+    }
+    sort(store, out);
+}
+
 static void query_one(const struct store *store, const struct filter *filter, struct numbers *out)
 {
     struct candidates candidates;
     narrow(store, filter, &candidates);
+    if (candidates.usable && candidates.count == 1) {
+        query_list(store, filter, candidates.lists[0], out);
+        return;
+    }
     if (candidates.usable) {
         for (size_t l = 0; l < candidates.count; l++)
             for (size_t i = 0; i < candidates.lists[l]->count; i++) {

@@ -133,14 +133,15 @@ class Plain(unittest.TestCase):
                 ([{"#t": ["green"], "authors": both}], [])):
             self.assertEqual(client.ask(*filters), expected, filters)
 
-    def test_events_of_one_second_come_by_lowest_id(self):
+    def test_the_newest_come_first_and_of_one_second_the_lowest_id(self):
         client = self.client()
-        events = [client.key.sign(1, [], str(n), NOW) for n in range(8)]
+        events = [client.key.sign(1, [], str(n), NOW - n % 4) for n in range(40)]
         for event in events:
             self.assertTrue(client.publish(event)[2])
-        in_order = sorted(ids(events))
+        in_order = ids(sorted(events, key=lambda event: (-event["created_at"], event["id"])))
         self.assertEqual(ids(client.ask({"authors": [client.key.public]})), in_order)
-        self.assertEqual(ids(client.ask({"authors": [client.key.public], "limit": 3})), in_order[:3])
+        for limit in range(len(in_order) + 2):
+            self.assertEqual(ids(client.ask({"authors": [client.key.public], "limit": limit})), in_order[:limit])
 
     def test_bad_filters(self):
         client = self.client()
