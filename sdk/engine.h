@@ -38,6 +38,8 @@ struct jobs__step {
     size_t len;
     int64_t at;
 };
+/* DONE with bytes: nothing is owed on this connection in either direction, and another engine may go on with it. The
+ * bytes are what that one has to know, and are for nobody else. */
 
 struct jobs__opened {
     bool has_date; /* the upgrade carried a Date header */
@@ -47,6 +49,9 @@ struct jobs__opened {
     const char *tls_protocol; /* "TLSv1.3", NULL without TLS */
     const char *tls_issuer;   /* foreign words, not yet escaped */
     int64_t tls_expires;      /* unix */
+    /* the connection is not new: what its last engine left behind with DONE; else NULL */
+    const char *legacy;
+    size_t legacy_len;
 };
 
 /* How far a connection came that could not be had. */

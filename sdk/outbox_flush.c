@@ -39,6 +39,7 @@ struct flush {
     size_t count, capacity;
     struct resting *resting;
     size_t resting_count;
+    struct jobs__kept *kept;    /* one connection a relay, for all of the run */
     struct jobs__names markers; /* of pending/, as they were before we looked */
     bool *marker_used;
     bool some_unseen; /* a folder was locked, or could not be read */
@@ -359,6 +360,7 @@ static int send_entry(struct flush *flush, struct jobs__folder *folder, struct j
                                       .channel = (*entry)->channel,
                                       .job = (*entry)->job,
                                       .ask = true,
+                                      .kept = flush->kept,
                                       .maybe_sent = true};
     int code = jobs__delivery_run(&delivery);
     *entry = delivery.entry;
@@ -455,6 +457,8 @@ int jobs_outbox_flush(const struct jobs_client_options *options,
     code = jobs__relays_resolve(&flush.only, &named, error);
     if (!code)
         code = jobs__state_dir(&flush.state_dir, options->state_dir, error);
+    if (!code && jobs__kept_new(&flush.kept))
+        code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
     if (!code)
         code = collect(&flush);
     size_t i = 0;
@@ -474,6 +478,7 @@ int jobs_outbox_flush(const struct jobs_client_options *options,
     for (size_t r = 0; r < flush.resting_count; r++)
         free(flush.resting[r].url);
     free(flush.resting);
+    jobs__kept_free(flush.kept);
     free(flush.waiting);
     free(flush.marker_used);
     jobs__names_free(&flush.markers);

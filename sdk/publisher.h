@@ -75,6 +75,7 @@ struct jobs__delivery {
     bool ask;                  /* ask for our own handoffs of this job first */
     bool must_know;            /* a relay that is slow to connect is awaited for its answer */
     bool maybe_sent;           /* an earlier process may have sent it */
+    struct jobs__kept *kept;   /* connections of earlier deliveries; or NULL */
     /* Called once, when every relay was asked and there is no event yet: brings `entry`, or says why not. */
     int (*when_asked)(void *context, struct jobs__delivery *delivery);
     void *context;

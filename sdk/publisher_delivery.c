@@ -49,6 +49,7 @@ static int open_session(struct jobs__delivery *delivery, struct jobs__post *post
         .maybe_sent = delivery->maybe_sent,
         .was_sent = delivery->maybe_sent && jobs__fact_is_open(fact_of(delivery, post)),
         .ask_filter = delivery->ask || post->proof_only ? filter : NULL,
+        .keep = delivery->kept != NULL,
         .sign_auth = options->key != NULL ? jobs__signer_sign : NULL,
         .context = post,
     };
@@ -417,6 +418,7 @@ static int run_loop(struct jobs__delivery *delivery)
     }
     struct jobs__loop_options loop = {
         .ca_file = delivery->options->ca_file,
+        .kept = delivery->kept,
         .stop = delivery->options->stop,
         .decide = on_decide,
         .turn = on_turn,

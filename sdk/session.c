@@ -36,7 +36,14 @@ static void opened(struct jobs__engine *engine, int64_t now, const struct jobs__
     s->http_status = 0;
     s->hopeless = 0;
     note_skew(s, opened->has_date, opened->skew);
-    jobs__auth_reset(&s->auth);
+    s->inherited = opened->legacy_len == sizeof s->legacy;
+    if (s->inherited) {
+        memcpy(&s->legacy, opened->legacy, sizeof s->legacy);
+        s->auth = s->legacy.auth;
+        s->questions = s->legacy.questions;
+    } else {
+        jobs__auth_reset(&s->auth);
+    }
 }
 
 static void frame(struct jobs__engine *engine, int64_t now, const char *text, size_t len)
@@ -111,6 +118,7 @@ int jobs__session_new(struct jobs__session **out, const struct jobs__session_opt
     s->read_back = options->read_back;
     s->maybe_sent = options->maybe_sent || options->was_sent;
     s->was_sent = options->was_sent;
+    s->keep = options->keep;
     s->sign_auth = options->sign_auth;
     s->context = options->context;
     s->result.read_back = JOBS_NOT_ASKED;

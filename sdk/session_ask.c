@@ -270,6 +270,7 @@ void jobs__session_query_end(struct jobs__session *s, int64_t now, enum session_
     if (outcome != FOUND_REFUSED && s->query.out)
         snprintf(s->close_subscription, sizeof s->close_subscription, "%s", s->query.subscription);
     s->query.out = false;
+    s->inherited = false;
     if (purpose != ASK_JOB)
         s->result.absent_at_end = outcome == FOUND_ABSENT;
 

@@ -210,6 +210,12 @@ void jobs__session_lost(struct jobs__session *s, int64_t now, const struct jobs_
         jobs__session_query_end(s, now, FOUND_SILENT);
         return;
     }
+    if (s->inherited && asks) { /* it had ended before; nobody was refused anything */
+        s->inherited = false;
+        s->ending[0] = '\0';
+        s->dial_at = now;
+        return;
+    }
     if (dialing) {
         dial_failed(s, now, closed);
         return;

@@ -65,13 +65,41 @@ static struct jobs__step send(const struct jobs__session *s, const struct jobs__
 
 /* Every step_… below answers true with a step, or false when the next one has to be looked for. */
 
-static bool step_done(struct jobs__session *s, struct jobs__step *step)
+/* Whether the connection is as good as new: all that was sent on it was answered, by name, and nothing is owed. */
+static bool may_be_kept(const struct jobs__session *s, int64_t now)
+{
+    const struct jobs__session_result *result = &s->result;
+    bool holds = result->verdict == JOBS_ACCEPTED || result->verdict == JOBS_DUPLICATE;
+    bool answered = result->attempts == 0 || (result->attempts == 1 && result->said_stored);
+    bool known = s->auth.owed_until == 0 && (s->auth.state == JOBS__AUTH_NONE || s->auth.state == JOBS__AUTH_GOOD);
+    return s->keep && now < s->deadline && s->line == LINE_UP && holds && answered && !s->query.out && known;
+}
+
+static bool step_close(struct jobs__session *s, struct jobs__step *step)
+{
+    if (s->close_subscription[0] == '\0')
+        return false;
+    jobs__buffer_format(&s->out, "[\"CLOSE\",\"%s\"]", s->close_subscription);
+    s->close_subscription[0] = '\0';
+    *step = send(s, &s->out, 0);
+    return true;
+}
+
+static bool step_done(struct jobs__session *s, int64_t now, struct jobs__step *step)
 {
     if (s->phase != PHASE_DONE)
         return false;
+    bool kept = may_be_kept(s, now);
+    if (kept && step_close(s, step))
+        return true;
     bool owner_waits = s->event == NULL && s->fetch_id[0] == '\0' && !s->told_over;
     s->told_over = true;
     *step = step_of(owner_waits ? JOBS__WANT_DECIDE : JOBS__WANT_DONE, s->deadline);
+    if (kept && !owner_waits) {
+        s->legacy = (struct session_legacy){s->auth, s->questions};
+        step->bytes = (const char *)&s->legacy;
+        step->len = sizeof s->legacy;
+    }
     return true;
 }
 
@@ -113,7 +141,7 @@ static bool step_line(struct jobs__session *s, int64_t now, struct jobs__step *s
             const struct jobs__closed late = {.ending = JOBS__END_NO_CONNECT, .text = words, .len = sizeof words - 1};
             jobs__session_lost(s, now, &late, true);
             s->line = LINE_DROP;
-            return s->phase == PHASE_DONE ? step_done(s, step) : step_line(s, now, step);
+            return s->phase == PHASE_DONE ? step_done(s, now, step) : step_line(s, now, step);
         }
         *step = wait_until(s, s->dial_limit);
         return true;
@@ -169,16 +197,6 @@ static bool step_auth(struct jobs__session *s, int64_t now, struct jobs__step *s
     jobs__buffer_text(&s->out, "]");
     jobs__auth_sent(&s->auth, now, id);
     *step = send(s, &s->out, s->deadline);
-    return true;
-}
-
-static bool step_close(struct jobs__session *s, struct jobs__step *step)
-{
-    if (s->close_subscription[0] == '\0')
-        return false;
-    jobs__buffer_format(&s->out, "[\"CLOSE\",\"%s\"]", s->close_subscription);
-    s->close_subscription[0] = '\0';
-    *step = send(s, &s->out, 0);
     return true;
 }
 
@@ -275,7 +293,7 @@ static bool is_off(const struct jobs__session *s)
 /* One try; false: something changed, look again. */
 static bool look(struct jobs__session *s, int64_t now, struct jobs__step *step)
 {
-    if (step_done(s, step))
+    if (step_done(s, now, step))
         return true;
     if (s->explaining)
         return step_explain(s, now, step);

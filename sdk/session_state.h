@@ -64,6 +64,13 @@ enum session_line {
 
 struct session_filter;
 
+/* What a session has to know that goes on with the connection of another: who it is there, and which names of
+ * subscriptions are used up. */
+struct session_legacy {
+    struct jobs__auth auth;
+    unsigned questions;
+};
+
 struct jobs__session {
     struct jobs__engine engine; /* first */
 
@@ -72,6 +79,9 @@ struct jobs__session {
     struct session_filter *ask;
     char fetch_id[65];
     bool read_back;
+    bool keep;
+    bool inherited; /* the connection, and no question of ours was answered on it yet */
+    struct session_legacy legacy;
     int (*sign_auth)(void *context, const char *url, const char *challenge, const char **json, size_t *len,
                      char id[65]);
     void *context;

@@ -18,6 +18,7 @@
 #define DRAIN_MS     50  /* at a deadline, for what had arrived before it */
 #define TICK_MS      100 /* between two calls of `turn`, looks at `stop`, and words of progress */
 #define WANTS_A_TURN 64  /* of one engine, before others are looked at */
+#define KEPT_FILES   1024
 
 int64_t jobs__loop_now(void)
 {
@@ -58,6 +59,8 @@ static bool follow(struct jobs__wire *wire, const struct jobs__step *step, int64
     case JOBS__WANT_EXPLAIN:
         if (!idle)
             return false;
+        if (step->want == JOBS__WANT_DIAL && jobs__wire_take_kept(wire))
+            return true;
         jobs__wire_dial(wire, now, step);
         return true;
     case JOBS__WANT_SEND:
@@ -73,7 +76,13 @@ static bool follow(struct jobs__wire *wire, const struct jobs__step *step, int64
         decide(wire);
         return true;
     case JOBS__WANT_DONE:
-        hang_up(wire);
+        if (wire->loop->options->kept != NULL && step->len > 0 && step->len <= sizeof(wire->legacy) &&
+            !jobs__wire_is_blocked(wire)) {
+            memcpy(wire->legacy, step->bytes, step->len);
+            wire->legacy_len = step->len;
+        } else {
+            hang_up(wire);
+        }
         wire->done = true;
         return false;
     case JOBS__WANT_WAIT:
@@ -320,6 +329,7 @@ static void prepare(struct jobs__wire *wire, struct jobs__loop *loop, const stru
         return;
     }
     const char *wrong = jobs__proxy_choose(&wire->proxy, &wire->url);
+    jobs__wire_find_kept(wire);
     if (wrong != NULL) {
         snprintf(wire->complaint, sizeof(wire->complaint), "the proxy in %s cannot be used: %s",
                  wire->url.secure ? "https_proxy" : "http_proxy", wrong);
@@ -330,7 +340,8 @@ static void prepare(struct jobs__wire *wire, struct jobs__loop *loop, const stru
 static struct lws_context *new_context(const struct jobs__loop *loop)
 {
     static const lws_retry_bo_t no_idle_policy = {.secs_since_valid_ping = 65534, .secs_since_valid_hangup = 65535};
-    bool secure = false;
+    const struct jobs__kept *kept = loop->options->kept;
+    bool secure = kept != NULL;
     for (size_t i = 0; i < loop->count; i++)
         secure = secure || loop->wires[i].url.secure;
     struct lws_context_creation_info info = {
@@ -340,7 +351,8 @@ static struct lws_context *new_context(const struct jobs__loop *loop)
         .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_SKIP_SERVER_CANONICAL_NAME |
                    (secure ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
         /* a table as large as the process's limit would be cleared first; a dropped connection may linger a turn */
-        .fd_limit_per_thread = (unsigned)(loop->count * 4 + 16),
+        .fd_limit_per_thread = kept != NULL ? KEPT_FILES : (unsigned)(loop->count * 4 + 16),
+        .user = loop->options->kept,
         .pt_serv_buf_size = 16384,
         .max_http_header_data = 16384,
         .timeout_secs = 86400,
@@ -354,15 +366,7 @@ static struct lws_context *new_context(const struct jobs__loop *loop)
     return lws_create_context(&info);
 }
 
-/* libwebsockets sets SIGPIPE to be ignored for the whole process, and OpenSSL's writes need that: so it is blocked in
- * this thread while the loop runs, and the process's own choice is put back. */
-struct pipe_guard {
-    struct sigaction action;
-    sigset_t mask;
-    bool was_pending;
-};
-
-static void guard_pipe(struct pipe_guard *guard)
+void jobs__pipe_guard(struct jobs__pipe_guard *guard)
 {
     sigset_t pipe, pending;
     sigemptyset(&pipe);
@@ -373,7 +377,7 @@ static void guard_pipe(struct pipe_guard *guard)
     pthread_sigmask(SIG_BLOCK, &pipe, &guard->mask);
 }
 
-static void unguard_pipe(const struct pipe_guard *guard)
+void jobs__pipe_unguard(const struct jobs__pipe_guard *guard)
 {
     sigset_t pipe;
     struct timespec now = {0};
@@ -384,14 +388,52 @@ static void unguard_pipe(const struct pipe_guard *guard)
     pthread_sigmask(SIG_SETMASK, &guard->mask, NULL);
 }
 
+/* A context of its own, or the one that outlives this run. */
+static int set_up(struct jobs__loop *loop)
+{
+    struct jobs__kept *kept = loop->options->kept;
+    loop->context = kept != NULL && kept->context != NULL ? kept->context : new_context(loop);
+    if (loop->context == NULL)
+        return JOBS_NO_MEMORY;
+    if (kept != NULL) {
+        kept->context = loop->context;
+        loop->plain = kept->plain;
+    }
+    return JOBS_OK;
+}
+
+static void tear_down(struct jobs__loop *loop)
+{
+    struct jobs__kept *kept = loop->options->kept;
+    for (size_t i = 0; loop->wires != NULL && i < loop->count; i++) {
+        if (loop->context != NULL)
+            jobs__wire_give_back(&loop->wires[i]);
+        jobs__wire_drop(&loop->wires[i], true);
+    }
+    if (loop->context != NULL) {
+        (void)!lws_service(loop->context, -1); /* the close frames */
+        if (kept == NULL)
+            lws_context_destroy(loop->context);
+        else
+            kept->plain = loop->plain;
+    }
+    for (size_t i = 0; loop->wires != NULL && i < loop->count; i++) {
+        jobs__tls_free(loop->wires[i].tls);
+        jobs__buffer_free(&loop->wires[i].in);
+        jobs__buffer_free(&loop->wires[i].out);
+        explicit_bzero(&loop->wires[i].proxy, sizeof(loop->wires[i].proxy));
+    }
+    free(loop->wires);
+}
+
 int jobs__loop_run(const struct jobs__line *lines, size_t count, const struct jobs__loop_options *options,
                    struct jobs_error *error)
 {
     int code = JOBS_OK;
-    struct pipe_guard guard;
+    struct jobs__pipe_guard guard;
     struct jobs__loop loop = {.options = options, .count = count, .started = jobs__loop_now()};
     lws_set_log_level(0, NULL);
-    guard_pipe(&guard);
+    jobs__pipe_guard(&guard);
     loop.wires = calloc(count, sizeof(*loop.wires));
     if (loop.wires == NULL && count > 0) {
         code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
@@ -399,29 +441,17 @@ int jobs__loop_run(const struct jobs__line *lines, size_t count, const struct jo
     }
     for (size_t i = 0; i < count; i++)
         prepare(&loop.wires[i], &loop, &lines[i]);
-    loop.context = new_context(&loop);
+    code = set_up(&loop);
     sigaction(SIGPIPE, &guard.action, NULL);
-    if (loop.context == NULL) {
-        code = jobs_error_set(error, JOBS_NO_MEMORY, "the network loop could not be set up");
+    if (code) {
+        jobs_error_set(error, code, "the network loop could not be set up");
         goto out;
     }
     code = run(&loop);
     if (code != JOBS_OK)
         jobs_error_set(error, code, "the network loop failed in the system");
 out:
-    for (size_t i = 0; loop.wires != NULL && i < count; i++)
-        jobs__wire_drop(&loop.wires[i], true);
-    if (loop.context != NULL) {
-        (void)!lws_service(loop.context, -1); /* the close frames */
-        lws_context_destroy(loop.context);
-    }
-    for (size_t i = 0; loop.wires != NULL && i < count; i++) {
-        jobs__tls_free(loop.wires[i].tls);
-        jobs__buffer_free(&loop.wires[i].in);
-        jobs__buffer_free(&loop.wires[i].out);
-        explicit_bzero(&loop.wires[i].proxy, sizeof(loop.wires[i].proxy));
-    }
-    free(loop.wires);
-    unguard_pipe(&guard);
+    tear_down(&loop);
+    jobs__pipe_unguard(&guard);
     return code;
 }

@@ -15,8 +15,15 @@ struct jobs__line {
     const char *url;             /* normalised by jobs_relay_url */
 };
 
+/* Connections that outlive a run of the loop, for the next one with the same relay and the same options; at most one a
+ * relay. */
+struct jobs__kept;
+int jobs__kept_new(struct jobs__kept **out);
+void jobs__kept_free(struct jobs__kept *kept); /* NULL-safe; says goodbye on each */
+
 struct jobs__loop_options {
     const char *ca_file;
+    struct jobs__kept *kept; /* NULL: each connection ends with the run */
     const volatile sig_atomic_t *stop;
     void (*decide)(void *context, size_t line); /* an engine answered JOBS__WANT_DECIDE */
     /* Called after every turn of the loop, and at least every 100 ms; returns false to end it although engines are not

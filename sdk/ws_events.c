@@ -330,7 +330,11 @@ static int on_event(struct lws *lws, enum lws_callback_reasons reason, void *use
     default:
         return 0;
     }
-    if (wire == NULL) /* dropped by us */
+    if (wire == NULL && reason == LWS_CALLBACK_CLIENT_RECEIVE && jobs__kept_is_late(lws, in, len))
+        return 0;
+    if (wire == NULL && reason != LWS_CALLBACK_CLIENT_RECEIVE_PONG)
+        jobs__kept_forget(lws);
+    if (wire == NULL) /* dropped by us, or kept for later and not to be used any more */
         return reason == LWS_CALLBACK_CLIENT_RECEIVE || reason == LWS_CALLBACK_CLIENT_ESTABLISHED ? -1 : 0;
 
     switch (reason) {

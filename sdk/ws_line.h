@@ -1,7 +1,7 @@
 /* ws_line.h - what the parts of the loop share: one line is one engine, its relay, and at most one connection to it.
  *
  * ws.c is the loop: time, what engines want, what they are told. ws_dial.c gets a connection, ws_wire.c sends on it and
- * ends it, ws_events.c is what libwebsockets calls. Nothing else includes this.
+ * ends it, ws_kept.c keeps it for another run, ws_events.c is what libwebsockets calls. Nothing else includes this.
  */
 #ifndef JOBS_WS_LINE_H
 #define JOBS_WS_LINE_H
@@ -12,6 +12,7 @@
 #include "ws.h"
 
 #include <libwebsockets.h>
+#include <signal.h>
 
 #define JOBS__MESSAGE_IN_MAX  ((size_t)1024 * 1024)
 #define JOBS__MESSAGE_OUT_MAX ((size_t)4 * 1024 * 1024)
@@ -29,12 +30,36 @@ enum jobs__stage {
     JOBS__STAGE_CLOSING /* the relay sent its close frame; libwebsockets echoes it */
 };
 
+#define JOBS__LEGACY_MAX 2048
+
+/* What is left of a line when its run is over. */
+struct jobs__kept_line {
+    char *url;
+    struct jobs__tls *tls;
+    struct lws_vhost *vhost;
+    struct lws *lws; /* NULL when the connection is not there any more */
+    struct jobs__addresses addresses;
+    size_t address;
+    int64_t ping_at;
+    struct jobs__opened opened;
+    char legacy[JOBS__LEGACY_MAX];
+    size_t legacy_len;
+};
+
+struct jobs__kept {
+    struct lws_context *context; /* NULL until the first run */
+    struct lws_vhost *plain;
+    struct jobs__kept_line *lines;
+    size_t count;
+};
+
 struct jobs__wire { /* one line; "wire" so as not to be mistaken for ws.h's jobs__line */
     struct jobs__loop *loop;
     const struct jobs__line *line;
     struct jobs__url url;
     struct jobs__proxy proxy;
-    const char *unusable; /* why this relay cannot be dialled at all, or NULL */
+    struct jobs__kept_line *kept; /* a connection that waits to be dialled; NULL: none */
+    const char *unusable;         /* why this relay cannot be dialled at all, or NULL */
     char complaint[160];
     struct jobs__tls *tls;
     struct lws_vhost *vhost;
@@ -57,6 +82,8 @@ struct jobs__wire { /* one line; "wire" so as not to be mistaken for ws.h's jobs
     int64_t dial_by;    /* must be up by then; 0 when not dialling */
     int64_t attempt_by; /* then the next address is tried; 0 when it is the last */
     int64_t ping_at, pong_by, closing_by;
+    char legacy[JOBS__LEGACY_MAX]; /* of an engine that is done and leaves the connection to another */
+    size_t legacy_len;
     uint64_t come; /* bytes that had arrived when its deadline came */
     bool ping_owed;
     struct jobs__opened opened;
@@ -85,6 +112,16 @@ struct jobs__loop {
     size_t progress_next;
 };
 
+/* ws.c: libwebsockets sets SIGPIPE to be ignored for the whole process, and OpenSSL's writes need that: so it is
+ * blocked in this thread while connections are served, and the process's own choice is put back. */
+struct jobs__pipe_guard {
+    struct sigaction action;
+    sigset_t mask;
+    bool was_pending;
+};
+void jobs__pipe_guard(struct jobs__pipe_guard *guard);
+void jobs__pipe_unguard(const struct jobs__pipe_guard *guard);
+
 /* ws_dial.c */
 void jobs__wire_dial(struct jobs__wire *wire, int64_t now, const struct jobs__step *step);
 void jobs__wire_dial_on(struct jobs__wire *wire,
@@ -93,6 +130,14 @@ void jobs__wire_dial_late(struct jobs__wire *wire); /* dial_by has come */
 
 /* ws_events.c */
 extern const struct lws_protocols jobs__wire_protocols[];
+
+/* ws_kept.c: finds what is kept for a wire; the connection is taken when it dials. Afterwards
+ * everything that is worth it goes back. */
+void jobs__wire_find_kept(struct jobs__wire *wire);
+bool jobs__kept_is_late(struct lws *lws, const char *text, size_t len); /* and says nothing new */
+void jobs__kept_forget(struct lws *lws); /* something came on it, or it is about to be freed */
+bool jobs__wire_take_kept(struct jobs__wire *wire);
+void jobs__wire_give_back(struct jobs__wire *wire);
 
 /* ws_wire.c: forgets what a buffer holds; gives its memory back when it is much. */
 void jobs__wire_empty(struct jobs__buffer *buffer);

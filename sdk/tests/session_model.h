@@ -13,7 +13,7 @@
 #ifndef SESSION_MODEL_H
 #define SESSION_MODEL_H
 
-#include "../session.h"
+#include "../session_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +22,12 @@
 #define MODEL_SENDS_MAX 200
 #define MODEL_DIALS_MAX 400
 #define MODEL_STEPS_MAX 50000
+#define MODEL_INHERITED 5U
 #define MODEL_ENOUGH    25000 /* ms in which a relay that does everything right is reached, whatever was before */
 
 /* Made once: real events and what a liar makes of one. And what has been seen, so that nobody explores in vain. */
 struct model_world {
-    unsigned long verdicts[5], mended;
+    unsigned long verdicts[5], mended, left, inherited;
     const struct jobs_event *event, *earlier;
     char *event_json, *earlier_json, *forged_json;
     char event_frame[4096];
@@ -59,6 +60,7 @@ struct model {
 
     /* the line */
     bool dialing, up, explaining;
+    bool inherits;   /* the first connection was another session's, which used up MODEL_INHERITED names */
     bool unanswered; /* an attempt on this line awaits its OK */
     enum model_fate fate;
     char subscription[65]; /* the question that is out, "" for none */
@@ -174,8 +176,14 @@ static inline void model_dial_fails(struct model *m)
 
 static inline void model_opens(struct model *m)
 {
-    const struct jobs__opened opened = {.has_date = model_choose(m, 2) == 1,
-                                        .skew = (int64_t)model_choose(m, 2000) - 1000};
+    struct jobs__opened opened = {.has_date = model_choose(m, 2) == 1, .skew = (int64_t)model_choose(m, 2000) - 1000};
+    struct session_legacy legacy = {.questions = MODEL_INHERITED};
+    if (m->inherits && m->dials == 1) {
+        legacy.auth.state = model_choose(m, 2) == 1 ? JOBS__AUTH_GOOD : JOBS__AUTH_NONE;
+        opened.legacy = (const char *)&legacy;
+        opened.legacy_len = sizeof legacy;
+        m->world->inherited++;
+    }
     m->dialing = false;
     m->up = true;
     m->engine->ops->opened(m->engine, m->now, &opened);
@@ -295,7 +303,11 @@ static inline void model_chatters(struct model *m)
         "[\"NOTICE\",\"rate-limited: x\"]",
         "[\"NOTICE\",\"\\u001b]0;x\\u0007\\n\"]",
     };
-    model_says(m, frames[model_choose(m, 10)]);
+    static const char *const late[] = {"[\"EOSE\",\"jobs-3\"]", "[\"CLOSED\",\"jobs-2\",\"error: x\"]"};
+    if (m->inherits && m->dials == 1 && model_choose(m, 3) == 2) /* meant for the session before */
+        model_says(m, late[model_choose(m, 2)]);
+    else
+        model_says(m, frames[model_choose(m, 10)]);
 }
 
 static inline void model_speaks(struct model *m)
@@ -379,10 +391,16 @@ static inline void model_receives(struct model *m, const struct jobs__step *step
         snprintf(text, sizeof text, "%.*s", (int)(step->len < 1000 ? step->len : 1000), step->bytes);
         if (sscanf(text, "[\"REQ\",\"%64[^\"]\"", m->subscription) != 1)
             model_broke(m, "asks in another form");
+        unsigned number = 0;
+        if (m->inherits && m->dials == 1 &&
+            (sscanf(m->subscription, "jobs-%u", &number) != 1 || number <= MODEL_INHERITED))
+            model_broke(m, "asks under a name that was used on this connection");
     } else if (step->len >= 7 && memcmp(step->bytes, "[\"AUTH\"", 7) == 0) {
         m->auth_out = true;
     } else if (step->len < 8 || memcmp(step->bytes, "[\"CLOSE\"", 8) != 0) {
         model_broke(m, "sends what is no message");
+    } else {
+        m->subscription[0] = '\0'; /* whatever it was, nobody waits for it any more */
     }
 }
 
@@ -533,6 +551,14 @@ static inline bool model_step(struct model *m) /* false when it is over */
         model_decides(m);
         break;
     case JOBS__WANT_DONE:
+        if (step.len > 0) {
+            enum jobs_verdict verdict = jobs__session_result(m->session)->verdict;
+            if (!m->up || m->unanswered || m->auth_out || m->subscription[0] != '\0')
+                model_broke(m, "leaves a connection to another on which something is owed");
+            if (verdict != JOBS_ACCEPTED && verdict != JOBS_DUPLICATE)
+                model_broke(m, "leaves a connection to another that was of no use itself");
+            m->world->left++;
+        }
         return false;
     }
     if (++m->idle > 20)
@@ -550,6 +576,7 @@ static inline const char *model_run(struct model_world *world, unsigned (*choose
     m.honest = model_choose(&m, 3) != 2;
     m.fetch = model_choose(&m, 12) == 11;
     m.maybe_sent = model_choose(&m, 3) == 2;
+    m.inherits = model_choose(&m, 3) == 2;
     m.stored = (m.maybe_sent || m.fetch) && model_choose(&m, 2) == 1;
     const int64_t timeout = 500 + (int64_t)model_choose(&m, 30000);
     m.deadline = m.start + timeout;
@@ -562,6 +589,7 @@ static inline const char *model_run(struct model_world *world, unsigned (*choose
         .read_back = model_choose(&m, 3) != 2,
         .seed = model_choose(&m, 1000),
         .maybe_sent = m.maybe_sent,
+        .keep = model_choose(&m, 2) == 1,
         .fetch_id = m.fetch ? jobs_event_id(world->event) : NULL,
         .ask_filter = model_choose(&m, 3) != 2 ? world->filter : NULL,
         .sign_auth = model_sign,

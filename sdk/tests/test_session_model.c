@@ -47,6 +47,8 @@ static void the_promise_holds(void **state)
         assert_true(runs < 1000 || world.verdicts[v] > 0);
     }
     print_message("  that had to arrive: %lu\n", world.mended);
+    print_message("  on a connection of another's: %lu; that left theirs to another: %lu\n", world.inherited,
+                  world.left);
     assert_true(runs < 1000 || world.mended > 0);
     model_world_free(&world);
     assert_int_equal(broken, 0);

@@ -1,0 +1,157 @@
+"""outbox flush with many entries: one connection a relay for all of them, and what becomes of it when a relay breaks it,
+is silent, or refuses something in between."""
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+
+import harness
+from harness import CHANNEL, SECRET, Case, manifest, run
+
+
+class Relay:
+    """jobs-relay on a given port, with a script; its words are read when it has ended."""
+
+    def __init__(self, case, port, script=""):
+        self.folder = case.path(f"relay-{port}")
+        path = case.write(f"{port}.relay", script or "# an ordinary one\n")
+        self.child = subprocess.Popen([harness.RELAY, "--port", str(port), "--dir", self.folder, "--script", path],
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=harness.environment())
+        self.child.stdout.readline()
+        case.addCleanup(self.heard)
+
+    def heard(self):
+        """Ends it; what it heard, a word a message."""
+        if not self.child.stdout.closed:
+            self.child.terminate()
+            self.words = [line.split()[0] for line in self.child.stdout.read().decode().splitlines()]
+            self.child.wait(20)
+            self.child.stdout.close()
+        return self.words
+
+    def ids(self):
+        with open(os.path.join(self.folder, "events.jsonl"), encoding="utf-8") as file:
+            return [json.loads(line)["id"] for line in file]
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Flush(Case):
+    def setUp(self):
+        super().setUp()
+        self.env = {"BUZZ_PRIVATE_KEY": SECRET, "JOBS_STATE_DIR": self.path("state")}
+
+    def waiting(self, count, *ports):
+        """So many entries that wait for these ports, where nobody listens yet; their ids in order."""
+        where = [word for port in ports for word in ("--relay", f"ws://127.0.0.1:{port}")]
+        children = []
+        for number in range(256, 256 + count):
+            child = subprocess.Popen([harness.JOBS, "handoff", *where, "--channel", CHANNEL, "--job", f"{number:064x}",
+                                      "--manifest", "-", "--timeout", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, env=harness.environment(**self.env))
+            child.stdin.write(manifest(jobRequest=f"{number:064x}"))
+            child.stdin.close()
+            children.append(child)
+        for child in children:
+            failure = json.loads(child.stderr.read())
+            self.assertEqual((child.wait(20), failure.get("stored")), (2, True), failure)
+            child.stdout.close()
+            child.stderr.close()
+        listed = run("outbox", "list", env=self.env).lines
+        self.assertEqual([line["state"] for line in listed], ["pending"] * count)
+        return sorted(line["event_id"] for line in listed)
+
+    def flush(self, *options):
+        begun = time.monotonic()
+        result = run("outbox", "flush", *options, env=self.env)
+        self.took = time.monotonic() - begun
+        return result
+
+    def assert_all_there(self, result, ids, relay):
+        self.assertEqual((result.status, result.err), (0, b""), result)
+        self.assertEqual(sorted(line["event_id"] for line in result.lines), ids)
+        self.assertEqual({line["relays"][0]["read_back"] for line in result.lines}, {"confirmed"}, result)
+        self.assertEqual(sorted(relay.ids()), ids)
+
+    def flushed(self, script, count=8):
+        port = free_port()
+        ids = self.waiting(count, port)
+        relay = Relay(self, port, script)
+        result = self.flush("--timeout", "10")
+        return relay, result, ids
+
+    def test_one_connection_for_all(self):
+        relay, result, ids = self.flushed("")
+        self.assert_all_there(result, ids, relay)
+        heard = relay.heard()
+        self.assertEqual((heard.count("CONNECT"), heard.count("EVENT")), (1, 8), heard)
+        self.assertEqual(heard.count("CLOSE"), heard.count("ASK") + heard.count("READ"), "every question is closed")
+
+    def test_one_auth_for_all(self):
+        relay, result, ids = self.flushed("on CONNECT challenge\n")
+        self.assert_all_there(result, ids, relay)
+        heard = relay.heard()
+        self.assertEqual((heard.count("CONNECT"), heard.count("AUTH")), (1, 1), heard)
+
+    def test_a_relay_that_wants_one_connection_an_event(self):
+        """It hangs up after each: no pause is made, for nobody was refused anything."""
+        for how in ("drop", "reset", "close 1000", 'close 1008 "one at a time"'):
+            with self.subTest(how):
+                relay, result, ids = self.flushed("".join(f"on CLOSE {3 * n}  {how}\n" for n in range(1, 9)))
+                self.assert_all_there(result, ids, relay)
+                heard = relay.heard()
+                self.assertEqual((heard.count("CONNECT"), heard.count("EVENT")), (8, 8), heard)
+                self.assertLess(self.took, 3)
+            self.env["JOBS_STATE_DIR"] = self.path("state of " + re.sub("[^a-z0-9]", "", how))
+
+    def test_cut_off_in_the_middle(self):
+        for answer in ("store; reset", "reset"):
+            with self.subTest(answer):
+                relay, result, ids = self.flushed(f"on EVENT 4  {answer}\n")
+                self.assert_all_there(result, ids, relay)
+                heard = relay.heard()
+                self.assertEqual(heard.count("CONNECT"), 3, heard)  # the one on which it was asked is not trusted either
+                self.assertEqual(heard.count("EVENT"), 8 if "store" in answer else 9, heard)
+            self.env["JOBS_STATE_DIR"] = self.path("another")
+
+    def test_cut_off_at_any_moment(self):
+        relay, result, ids = self.flushed("".join(f"on EVENT {n}  store; ok; after {n}ms; drop\n" for n in range(1, 25)), 24)
+        self.assertEqual((result.status, result.err), (0, b""), result)
+        self.assertEqual(sorted(relay.ids()), ids)  # some could not be read back, which is said in their lines
+
+    def test_refused_without_a_name_in_the_middle(self):
+        """It is the one that was out, and the next begin with nothing in the air."""
+        relay, result, ids = self.flushed('on EVENT 4  send ["OK","",false,"invalid: not that one"]\n')
+        self.assertEqual(result.status, 0, result)
+        verdicts = [line["relays"][0]["verdict"] for line in result.lines]
+        self.assertEqual(verdicts, ["accepted"] * 3 + ["rejected"] + ["accepted"] * 4, result)
+        self.assertEqual(len(relay.ids()), 7)
+        self.assertEqual(relay.heard().count("CONNECT"), 2)
+
+    def test_late_words_are_nobodys(self):
+        """What a relay says twice, or after its time, is not taken for an answer to the next event."""
+        relay, result, ids = self.flushed(
+            'on EVENT  store; ok; ok; ok false "invalid: no"; send ["EOSE","jobs-1"]; send ["EOSE","jobs-2"]\n'
+            'on READ   events; eose; eose; send ["CLOSED","$sub","error: late"]\n')
+        self.assert_all_there(result, ids, relay)
+        self.assertEqual(relay.heard().count("EVENT"), 8)
+
+    def test_each_relay_has_one(self):
+        ports = free_port(), free_port()
+        ids = self.waiting(6, *ports)
+        relays = [Relay(self, ports[0]), Relay(self, ports[1], "".join(f"on CLOSE {3 * n}  drop\n" for n in range(1, 7)))]
+        result = self.flush()
+        self.assertEqual(result.status, 0, result)
+        for relay, connections in zip(relays, (1, 6)):
+            self.assertEqual(sorted(relay.ids()), ids)
+            self.assertEqual(relay.heard().count("CONNECT"), connections)
+
+
+if __name__ == "__main__":
+    harness.main()
