@@ -98,6 +98,15 @@ static int show_one(void *context, const struct jobs_entry *entry)
     json_object_set_new(line, "author", print_string(entry->author));
     json_object_set_new(line, "path", print_string(entry->path));
     json_object_set_new(line, "event", entry->event != NULL ? print_event(entry->event) : json_null());
+    if (entry->state == JOBS_ENTRY_PENDING) {
+        char hint[256];
+        snprintf(
+            hint, sizeof hint,
+            "`jobs outbox flush` sends it; `jobs outbox drop %.64s` gives it up, if a relay is mistyped, say: then "
+            "run the handoff again with the right one",
+            entry->event_id);
+        json_object_set_new(line, "hint", print_string(hint));
+    }
     return print_line(context, line);
 }
 
@@ -131,15 +140,34 @@ static int flush_one(void *context, const struct jobs_receipt *receipt, int code
     return print_line(run, print_receipt(receipt, code == JOBS_OK));
 }
 
+/* Entries that --relay left out. With a failure they are in its line. */
+static void say_elsewhere(struct run *run, size_t count, int code)
+{
+    char words[128];
+    snprintf(words, sizeof words, "%zu entr%s for other relays than those named", count,
+             count == 1 ? "y waits" : "ies wait");
+    print_note(run, words);
+    if (print_is_for_person(run, STDERR_FILENO))
+        return;
+    json_t *counts = json_pack("{s:I}", "waiting_for_other_relays", (json_int_t)count);
+    if (code == JOBS_OK)
+        print_counts(counts);
+    else
+        run->counts = counts;
+}
+
 int command_outbox_flush(struct run *run)
 {
     struct client client = {0};
+    size_t elsewhere = 0;
     int code = client_open(&client, run, OPT_ONLY_RELAY, CLIENT_KEY_NEEDED);
     if (code == JOBS_OK) {
         signals_hold();
-        code = jobs_outbox_flush(&client.options, flush_one, run, &run->error);
+        code = jobs_outbox_flush(&client.options, flush_one, run, &elsewhere, &run->error);
     }
     client_free(&client);
+    if (elsewhere > 0)
+        say_elsewhere(run, elsewhere, code);
     return code;
 }
 

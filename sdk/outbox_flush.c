@@ -45,6 +45,7 @@ struct flush {
     bool some_unseen; /* a folder was locked, or could not be read */
     bool cut_short;   /* it was stopped before all was looked at */
     size_t left;      /* entries that still wait */
+    size_t elsewhere; /* entries that wait for relays which were not named */
     int worst;        /* why: the code to return */
     int visit_code;   /* a non-zero return of visit ends the run */
 };
@@ -410,6 +411,7 @@ static void flush_one(struct flush *flush, const struct waiting *waiting)
     }
     if (!code && relays.count == 0 && receipt.relay_count == 0) {
         touched = false; /* none of the relays that were named */
+        flush->elsewhere++;
         goto out;
     }
     if (!code && relays.count == 0)
@@ -429,6 +431,7 @@ out:
         bool waits = entry == NULL || jobs__entry_state(entry) == JOBS_ENTRY_PENDING;
         if (waits || code == JOBS_SYSTEM || code == JOBS_NO_MEMORY) {
             flush->left++;
+            flush->elsewhere += flush->only.count > 0 && code == JOBS_OK;
             note(flush, code ? code : JOBS_UNKNOWN);
         }
         jobs__folder_free(&folder); /* let go of the lock before the caller is told */
@@ -443,8 +446,10 @@ out:
 
 int jobs_outbox_flush(const struct jobs_client_options *options,
                       int (*visit)(void *context, const struct jobs_receipt *receipt, int code), void *context,
-                      struct jobs_error *error)
+                      size_t *elsewhere, struct jobs_error *error)
 {
+    if (elsewhere != NULL)
+        *elsewhere = 0;
     struct flush flush = {.options = options, .visit = visit, .context = context, .error = error};
     int code = JOBS_OK;
     if (options->key == NULL)
@@ -475,6 +480,8 @@ int jobs_outbox_flush(const struct jobs_client_options *options,
     else if (!code && flush.left > 0)
         code = jobs_error_set(error, flush.worst, "%zu of the outbox's entries still wait", flush.left);
 
+    if (elsewhere != NULL)
+        *elsewhere = flush.elsewhere;
     for (size_t r = 0; r < flush.resting_count; r++)
         free(flush.resting[r].url);
     free(flush.resting);

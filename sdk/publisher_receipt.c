@@ -156,7 +156,9 @@ static void explain(struct jobs_receipt *receipt, const struct shortfall *sum, s
         snprintf(error->hint, sizeof error->hint, "%s", sum->hint);
     else if (receipt->stored && error->retryable)
         snprintf(error->hint, sizeof error->hint,
-                 "it is in the outbox: the same command again, or `jobs outbox flush`, goes on with it");
+                 "it is in the outbox: the same command again, or `jobs outbox flush`, goes on with it%s%s%s",
+                 sum->unreached ? "; if a relay is mistyped, `jobs outbox drop " : "",
+                 sum->unreached ? receipt->event_id : "", sum->unreached ? "` first" : "");
 }
 
 int jobs__receipt_conclude(struct jobs_receipt *receipt, const struct jobs__delivery *delivery,

@@ -47,11 +47,11 @@ class Flush(Case):
         super().setUp()
         self.env = {"BUZZ_PRIVATE_KEY": SECRET, "JOBS_STATE_DIR": self.path("state")}
 
-    def waiting(self, count, *ports):
+    def waiting(self, count, *ports, first=256, others=0):
         """So many entries that wait for these ports, where nobody listens yet; their ids in order."""
         where = [word for port in ports for word in ("--relay", f"ws://127.0.0.1:{port}")]
         children = []
-        for number in range(256, 256 + count):
+        for number in range(first, first + count):
             child = subprocess.Popen([harness.JOBS, "handoff", *where, "--channel", CHANNEL, "--job", f"{number:064x}",
                                       "--manifest", "-", "--timeout", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE, env=harness.environment(**self.env))
@@ -64,7 +64,7 @@ class Flush(Case):
             child.stdout.close()
             child.stderr.close()
         listed = run("outbox", "list", env=self.env).lines
-        self.assertEqual([line["state"] for line in listed], ["pending"] * count)
+        self.assertEqual([line["state"] for line in listed], ["pending"] * (count + others))
         return sorted(line["event_id"] for line in listed)
 
     def flush(self, *options):
@@ -151,6 +151,47 @@ class Flush(Case):
         for relay, connections in zip(relays, (1, 6)):
             self.assertEqual(sorted(relay.ids()), ids)
             self.assertEqual(relay.heard().count("CONNECT"), connections)
+
+    def test_only_one_of_its_relays(self):
+        """What waits for others is left alone, and said: on stderr, and it is no failure."""
+        ports = free_port(), free_port()
+        self.waiting(2, ports[0])
+        self.waiting(3, ports[1], first=512, others=2)
+        relay = Relay(self, ports[0])
+        result = self.flush("--relay", f"ws://127.0.0.1:{ports[0]}")
+        self.assertEqual((result.status, len(result.lines), len(relay.ids())), (0, 2, 2), result)
+        self.assertEqual(json.loads(result.err), {"counts": {"waiting_for_other_relays": 3}}, result)
+        result = harness.run_on_terminal("outbox", "flush", "--relay", f"ws://127.0.0.1:{ports[0]}", env=self.env)
+        self.assertEqual(result.out, b"3 entries wait for other relays than those named\n", result)
+        result = self.flush("--relay", f"ws://127.0.0.1:{ports[1]}", "--timeout", "1")
+        self.assertEqual(result.status, 2, result)
+        self.assertNotIn("counts", result.failure)
+
+    def test_one_of_both_relays(self):
+        ports = free_port(), free_port()
+        self.waiting(2, *ports)
+        Relay(self, ports[0])
+        result = self.flush("--relay", f"ws://127.0.0.1:{ports[0]}")
+        self.assertEqual(result.status, 2, result)
+        self.assertEqual([line["accepted"] for line in result.lines], [True, True], result)
+        self.assertEqual(result.failure["counts"], {"waiting_for_other_relays": 2}, result)
+
+    def test_a_mistyped_relay(self):
+        """The way out is named where it is looked for, and works: nothing is doubled at the right one."""
+        right, wrong = free_port(), free_port()
+        relay = Relay(self, right)
+        words = ("handoff", "--channel", CHANNEL, "--job", "5" * 64, "--manifest", "-", "--timeout", "1",
+                 "--relay", f"ws://127.0.0.1:{right}")
+        failed = run(*words, "--relay", f"ws://127.0.0.1:{wrong}", stdin=manifest(jobRequest="5" * 64), env=self.env)
+        [id] = relay.ids()
+        self.assertEqual(failed.status, 2, failed)
+        way_out = f"jobs outbox drop {id}"
+        self.assertIn(way_out, failed.failure["hint"])
+        self.assertIn(way_out, run("outbox", "show", id, env=self.env).line["hint"])
+        self.assertEqual(run(*way_out.split()[1:], env=self.env).line, {"dropped": id})
+        again = run(*words, stdin=manifest(jobRequest="5" * 64), env=self.env)
+        self.assertEqual((again.status, again.line["event_id"], relay.ids()), (0, id, [id]), again)
+        self.assertNotIn("hint", run("outbox", "show", id, env=self.env).line)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -36,6 +37,28 @@ def walk(stage, kind, prepare, run, check, step=1, first=1):
         number += step
         if number > 5000:
             raise AssertionError(f"{kind} goes on for ever")
+
+
+# --- random relays ---
+
+def model(tally, count):
+    """Conversations with relays that do anything, in any order, without a socket: every invariant after every step. Each
+    has a seed of its own; a broken one is printed with it."""
+    first = tally.seed % 1_000_000 * 1_000_000 + 1
+    done = subprocess.run([os.path.join(scene.BUILD, "tests", "sdk-session_model")], capture_output=True, text=True,
+                          env={**os.environ, "JOBS_MODEL_RUNS": str(count), "JOBS_MODEL_SEED": str(first)})
+    with open(os.path.join(scene.HERE, "..", "..", "sdk", "tests", "session_model.h"), encoding="utf-8") as file:
+        invariants = sorted(set(re.findall(r'model_broke\(\w+, "([^"]+)"\)', file.read())))
+    print("  never: " + "; ".join(invariants), flush=True)
+    said = done.stdout + done.stderr
+    print("".join(f"  {line}\n" for line in said.splitlines() if re.match(r"\d+ conversations|  \w", line)), end="", flush=True)
+    for line in said.splitlines():
+        if line.startswith("JOBS_MODEL_SEED="):
+            tally.found("misreported", line)
+    if done.returncode and tally.clean():
+        tally.found("misreported", said)
+    tally.runs = count
+    tally.note = f"{len(invariants)} invariants; seeds {first} to {first + count - 1}"
 
 
 # --- kill -9 ---

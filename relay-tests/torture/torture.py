@@ -44,6 +44,7 @@ def main():
             return relay
 
         plan = {
+            "random relays, modelled": lambda t: parts.model(t, 100_000 if quick else 1_000_000),
             "kill -9, handoff and flush": lambda t: parts.kills(t, foreign().url, near.url, asked.kills or (300 if quick else 10000)),
             "kill -9, --supersede": lambda t: parts.replacements(t, near.url, 3 if quick else 1),
             "kill -9, keys new": parts.keys_killed,

@@ -110,7 +110,7 @@ static int flush(struct flushed *flushed)
 {
     const struct jobs_client_options options = {.timeout = 1, .connect_timeout = 1, .state_dir = room, .key = room_key};
     *flushed = (struct flushed){0};
-    return jobs_outbox_flush(&options, on_line, flushed, NULL);
+    return jobs_outbox_flush(&options, on_line, flushed, NULL, NULL);
 }
 
 static void once_and_again(void **state)
@@ -282,7 +282,7 @@ static void a_flush_that_was_stopped_does_not_say_all_is_out(void **state)
     assert_int_equal(hand_over(&run), JOBS_UNREACHABLE);
     run.options.relay_count = 0;
     run.options.stop = &stop;
-    assert_int_equal(jobs_outbox_flush(&run.options, NULL, NULL, NULL), JOBS_UNREACHABLE);
+    assert_int_equal(jobs_outbox_flush(&run.options, NULL, NULL, NULL, NULL), JOBS_UNREACHABLE);
     finish(&run);
 }
 

@@ -50,11 +50,13 @@ JOBS_PUBLIC JOBS_MUST_USE int jobs_outbox_show(const char *state_dir, const char
                                                void *context, struct jobs_error *error);
 
 /* Sends what is pending of options->key, oldest first; relays come from the entries, or only options->relays when some
- * are named. visit is called once an entry with its receipt. Returns JOBS_OK when nothing is left pending. */
+ * are named. visit is called once an entry with its receipt. *elsewhere (may be NULL) is how many entries were left
+ * alone, or wait on, for relays that were not named. Returns JOBS_OK when nothing is left pending of what it was to
+ * send. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_outbox_flush(const struct jobs_client_options *options,
                                                 int (*visit)(void *context, const struct jobs_receipt *receipt,
                                                              int code),
-                                                void *context, struct jobs_error *error);
+                                                void *context, size_t *elsewhere, struct jobs_error *error);
 
 /* Forgets one event, or removes the sent bytes older than `days` (digests and facts stay). *count is how many. */
 JOBS_PUBLIC JOBS_MUST_USE int jobs_outbox_drop(const char *state_dir, const char *event_id, struct jobs_error *error);
