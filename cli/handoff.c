@@ -17,6 +17,16 @@ static int say_pruned(struct jobs_error *error)
     return JOBS_USAGE;
 }
 
+/* What says how to convert says nothing where nothing is converted: somebody believes that it does. */
+static int check_options(struct run *run)
+{
+    static const enum option_id of_from[] = {OPT_INDEX, OPT_EVIDENCE_ROOT, OPT_KEEP_ORIGINAL};
+    for (size_t i = 0; i < sizeof of_from / sizeof *of_from && !options_has(&run->options, OPT_FROM_FORMAT); i++)
+        if (options_has(&run->options, of_from[i]))
+            return jobs_error_set(&run->error, JOBS_USAGE, "--%s goes with --from", option_table[of_from[i]].name);
+    return JOBS_OK;
+}
+
 int command_handoff(struct run *run)
 {
     const struct options *given = &run->options;
@@ -27,7 +37,9 @@ int command_handoff(struct run *run)
     const char *notify = options_text(given, OPT_NOTIFY_WHOM);
     bool notify_requester = notify != NULL && strcmp(notify, "requester") == 0;
 
-    int code = client_open(&client, run, OPT_RELAY, dry_run ? CLIENT_KEY_IF_THERE : CLIENT_KEY_NEEDED);
+    int code = check_options(run);
+    if (code == JOBS_OK)
+        code = client_open(&client, run, OPT_RELAY, dry_run ? CLIENT_KEY_IF_THERE : CLIENT_KEY_NEEDED);
     if (code == JOBS_OK)
         code = input_read(&manifest, run, options_text(given, OPT_MANIFEST), "the manifest", JOBS_INPUT_MAX);
     if (code == JOBS_OK && options_text(given, OPT_FROM_FORMAT) != NULL)
