@@ -137,7 +137,8 @@ int command_outbox_drop(struct run *run)
 static int flush_one(void *context, const struct jobs_receipt *receipt, int code)
 {
     struct run *run = context;
-    return print_line(run, print_receipt(receipt, code == JOBS_OK));
+    /* What was skipped, or set aside, is no failure of the run, and was accepted by nobody either. */
+    return print_line(run, print_receipt(receipt, code == JOBS_OK && receipt->accepted));
 }
 
 /* Entries that --relay left out. With a failure they are in its line. */

@@ -211,6 +211,7 @@ out:
 struct removal {
     const char *id;
     bool done;
+    struct jobs_error damaged; /* set when a folder had it only as a file that was set aside */
 };
 
 static int drop_one(void *context, struct jobs__folder *folder, struct jobs_error *error)
@@ -219,11 +220,12 @@ static int drop_one(void *context, struct jobs__folder *folder, struct jobs_erro
     char name[80];
     const struct jobs__entry *entry = jobs__folder_find(folder, removal->id);
     snprintf(name, sizeof name, "%.64s.json", removal->id);
-    if (entry == NULL)
-        return jobs_error_set(error, JOBS_USAGE,
-                              "that file is damaged and was set aside in %s: it is yours to look at "
-                              "and to remove",
-                              folder->path);
+    if (entry == NULL) { /* another folder may have it whole */
+        jobs_error_set(&removal->damaged, JOBS_USAGE,
+                       "that file is damaged and was set aside in %s: it is yours to look at and to remove",
+                       folder->path);
+        return JOBS_OK;
+    }
     if (unlinkat(folder->fd, name, 0) != 0 && errno != ENOENT)
         return jobs_error_set(error, JOBS_SYSTEM, "cannot remove %s: %s", name, strerror(errno));
     int number = jobs__file_sync(folder->fd);
@@ -244,7 +246,13 @@ int jobs_outbox_drop(const char *state_dir, const char *event_id, struct jobs_er
     if (strlen(event_id) != 64 || !jobs__text_is_hex(event_id, 64, true))
         return not_found(error);
     int code = each_folder(state_dir, event_id, drop_one, &removal, error);
-    return code == JOBS_OK && !removal.done ? not_found(error) : code;
+    if (code != JOBS_OK || removal.done)
+        return code;
+    if (removal.damaged.code == JOBS_OK)
+        return not_found(error);
+    if (error != NULL)
+        *error = removal.damaged;
+    return JOBS_USAGE;
 }
 
 struct pruning {

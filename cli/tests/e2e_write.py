@@ -3,6 +3,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -317,6 +318,33 @@ class Handoff(Write):
         self.assertEqual(self.assert_failure(self.handoff("--relay", relay.url, stdout=writing), 4, "error")["event_id"],
                          event["id"])
         os.close(writing)
+
+    def test_flush_calls_accepted_only_what_a_relay_took(self):
+        relay, dead = self.relay(), dead_url()
+        self.handoff("--relay", dead, "--timeout", "1")
+        other = {"BUZZ_PRIVATE_KEY": "22" * 32}
+        kept = self.handoff("--relay", relay.url, "--timeout", "1", env=other, text=manifest(jobRequest="cd" * 32))
+        self.assertEqual(kept.status, 0, kept)
+        skipped = self.jobs("outbox", "flush", "--timeout", "1", env=other)
+        self.assertEqual((skipped.status, skipped.line["accepted"]), (0, False), skipped)
+        self.assertIn("another key", skipped.line["message"])
+        [path] = [path for path in glob.glob(os.path.join(self.state, "outbox", "*", "*.json"))
+                  if kept.line["event_id"] not in path]
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("{")
+        damaged = self.jobs("outbox", "flush", "--timeout", "1")
+        self.assertEqual((damaged.status, damaged.line["accepted"]), (0, False), damaged)
+        self.assertIn("damaged", damaged.line["message"])
+
+    def test_one_that_is_damaged_elsewhere_can_be_dropped(self):
+        self.handoff("--relay", dead_url(), "--timeout", "1")
+        [path] = glob.glob(os.path.join(self.state, "outbox", "*", "*.json"))
+        event_id = os.path.basename(path)[:64]
+        for folder in ("00" * 32, "ff" * 32):
+            os.mkdir(os.path.join(self.state, "outbox", folder))
+            shutil.copy(path, os.path.join(self.state, "outbox", folder))
+        self.assertEqual(self.jobs("outbox", "drop", event_id).line, {"dropped": event_id})
+        self.assert_failure(self.jobs("outbox", "drop", event_id), 1, "user_error", "damaged")
 
     def test_what_is_wrong_with_a_damaged_entry_is_said(self):
         self.handoff("--relay", dead_url(), "--timeout", "1")
