@@ -52,6 +52,7 @@ void signals_start(bool json_line)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL); /* a file that may not grow (ulimit -f) is an error to be told of */
 }
 
 void signals_hold(void)

@@ -36,6 +36,7 @@ static bool fits_on_screen(const char *text, size_t len)
 static void become_pager(const char *pager, const int ends[2])
 {
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     if (dup2(ends[0], STDIN_FILENO) < 0)

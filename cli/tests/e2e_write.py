@@ -3,6 +3,7 @@ import glob
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -355,6 +356,13 @@ class Handoff(Write):
         self.assertEqual((line["state"], line["message"]), ("damaged", "it is cut short or was edited"))
         shown = self.jobs("outbox", "show", os.path.basename(path)[:64]).line
         self.assertEqual((shown["message"], shown["event"]), (line["message"], None))
+
+    def test_a_file_that_may_not_grow(self):
+        relay = self.relay()
+        result = self.handoff("--relay", relay.url, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        self.assert_failure(result, 4, "error", "File too large")
+        self.assertEqual(relay.events(), [])
+        self.assertEqual(self.handoff("--relay", relay.url).status, 0)
 
     def test_no_such_entry(self):
         for command in ("show", "drop"):
