@@ -125,12 +125,15 @@ static int open_above(int *out, int folder)
     int fd = open_again(folder, "..", O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
         return errno == EACCES || errno == EPERM ? 0 : errno;
-    int failed = fstat(folder, &here) != 0 || fstat(fd, &above) != 0 ? errno : 0;
-    if (failed || here.st_dev != above.st_dev || here.st_ino == above.st_ino) {
+    if (fstat(folder, &here) != 0 || fstat(fd, &above) != 0) {
+        int failed = errno;
         close(fd);
         return failed;
     }
-    *out = fd;
+    if (here.st_dev == above.st_dev && here.st_ino != above.st_ino)
+        *out = fd;
+    else
+        close(fd);
     return 0;
 }
 
