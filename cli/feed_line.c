@@ -5,6 +5,7 @@
 #include "escape.h"
 #include "print.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,20 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What does not fit is not what belongs there: nothing is cut, least of all within a character. */
 static void copy(char *out, size_t size, const char *text)
 {
-    snprintf(out, size, "%s", text != NULL ? text : "");
+    snprintf(out, size, "%s", text != NULL && strlen(text) < size ? text : "");
+}
+
+/* The job that an event's tag names, when it is an id at all. */
+static void copy_id(char out[65], const char *text)
+{
+    out[0] = '\0';
+    if (text == NULL || strlen(text) != 64 || strspn(text, "0123456789abcdefABCDEF") != 64)
+        return;
+    for (size_t i = 0; i <= 64; i++)
+        out[i] = (char)tolower((unsigned char)text[i]);
 }
 
 /* Feed lines are lines: what a text says after its first break is for the card. */
@@ -40,6 +52,7 @@ static int read_card(struct feed_line *out, const struct jobs_handoff *handoff, 
     snprintf(before, sizeof before, "%s: ", label);
     out->card = true;
     out->disposition = jobs_disposition_name(jobs_handoff_disposition(handoff));
+    copy(out->job, sizeof out->job, jobs_handoff_job_request(handoff));
     copy(out->supersedes, sizeof out->supersedes, jobs_handoff_supersedes(handoff));
     out->headline = first_line(before, outcome, strlen(outcome));
     return jobs_handoff_digest(out->digest, handoff);
@@ -54,7 +67,7 @@ int feed_line_read(struct feed_line *out, const struct jobs_event *event)
     copy(out->id, sizeof out->id, jobs_event_id(event));
     copy(out->author, sizeof out->author, jobs_event_author(event));
     copy(out->channel, sizeof out->channel, jobs_event_channel(event));
-    copy(out->job, sizeof out->job, jobs_event_reply(event));
+    copy_id(out->job, jobs_event_reply(event));
     out->created_at = jobs_event_created_at(event);
     int code = card_open_verified(&card, event);
     if (code == JOBS_OK && card.handoff != NULL)

@@ -33,6 +33,17 @@ static bool is_path(const char *reference)
     return reference != NULL && reference[0] != '\0' && reference[0] != '/' && strchr(reference, ':') == NULL;
 }
 
+/* What a verification's digest is of: its evidence, or its label where a result was converted. Words about an output
+ * are no path. */
+static const char *file_of(const struct jobs_verification *verification)
+{
+    static const char spaces[] = " \t\r\n";
+    if (verification->evidence != NULL && strpbrk(verification->evidence, spaces) == NULL)
+        return verification->evidence;
+    bool names_file = strchr(verification->label, '/') != NULL && strpbrk(verification->label, spaces) == NULL;
+    return names_file ? verification->label : NULL;
+}
+
 static void put_piece(struct stream *out, struct verify_counts *counts, const struct jobs_evidence_root *root,
                       const struct piece *piece, bool *any)
 {
@@ -83,9 +94,10 @@ static int put_evidence(struct stream *out, struct verify_counts *counts, const 
                       &any);
         const struct jobs_verification *verification = jobs_handoff_verification(handoff, &count);
         for (size_t i = 0; i < count; i++)
-            put_piece(out, counts, root,
-                      &(struct piece){"verification", i, verification[i].evidence, verification[i].evidence_sha256, -1},
-                      &any);
+            put_piece(
+                out, counts, root,
+                &(struct piece){"verification", i, file_of(&verification[i]), verification[i].evidence_sha256, -1},
+                &any);
         stream_text(out, "]");
     }
     jobs_report_wipe(&report);

@@ -1,5 +1,6 @@
 /* watch.c - `jobs watch`: handoffs as they come. With --first it is what an orchestrator waits with: it ends with the
  * card for one job that stands, be it stored already or new. */
+#include "card/card.h"
 #include "client.h"
 #include "feed_fold.h"
 #include "feed_query.h"
@@ -7,13 +8,14 @@
 #include "progress.h"
 #include "signals.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 struct candidate {
     struct feed_line line;
-    json_t *handoff; /* the payload */
+    char *payload;
 };
 
 struct watching {
@@ -32,17 +34,26 @@ static bool matches(const struct watching *watching, const struct feed_line *lin
            (wanted == NULL || (line->card && strcmp(line->disposition, wanted) == 0));
 }
 
-static int keep(struct watching *watching, struct feed_line *line, const struct jobs_event *event)
+static char *copy_payload(const struct jobs_handoff *handoff)
 {
     size_t len;
-    const char *content = jobs_event_content(event, &len);
+    const char *payload = jobs_handoff_canonical(handoff, &len);
+    return strndup(payload, len);
+}
+
+static int keep(struct watching *watching, struct feed_line *line, const struct jobs_event *event)
+{
     struct candidate *more = realloc(watching->candidates, (watching->count + 1) * sizeof *more);
     if (more == NULL)
         return JOBS_NO_MEMORY;
     watching->candidates = more;
-    more[watching->count++] = (struct candidate){*line, json_loadb(content, len, JSON_ALLOW_NUL, NULL)};
+    struct card card;
+    int code = card_open_verified(&card, event);
+    char *payload = code == JOBS_OK ? copy_payload(card.handoff) : NULL;
+    card_close(&card);
+    more[watching->count++] = (struct candidate){*line, payload};
     memset(line, 0, sizeof *line); /* it has a new owner */
-    return more[watching->count - 1].handoff == NULL ? JOBS_NO_MEMORY : JOBS_OK;
+    return payload == NULL ? JOBS_NO_MEMORY : JOBS_OK;
 }
 
 /* Of what has come the newest that stands, or NULL. */
@@ -66,13 +77,28 @@ static int choose(struct candidate **out, struct watching *watching)
     return code;
 }
 
-/* The line of the feed, and the payload itself: one object has all that is decided on. */
+/* The line of the feed, and the payload itself, its numbers as they were spelled: one object has all that is decided
+ * on.
+ */
 static int print_chosen(struct run *run, const struct candidate *chosen)
 {
-    json_t *object = feed_line_json(&chosen->line);
-    json_object_set(object, "handoff", chosen->handoff);
+    json_t *line = feed_line_json(&chosen->line);
+    char *facts = line != NULL ? json_dumps(line, JSON_COMPACT) : NULL, *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    if (out != NULL && facts != NULL) {
+        card_put_json(out, facts, strlen(facts) - 1);
+        fputs(",\"handoff\":", out);
+        card_put_json(out, chosen->payload, strlen(chosen->payload));
+        fputs("}\n", out);
+    }
+    bool whole = out != NULL && fclose(out) == 0 && facts != NULL;
     progress_erase();
-    return print_line(run, object);
+    int code = whole ? print_bytes(run, text, len) : JOBS_NO_MEMORY;
+    free(text);
+    free(facts);
+    json_decref(line);
+    return code;
 }
 
 static int take(void *context, const struct jobs_event *event)
@@ -139,7 +165,7 @@ int command_watch(struct run *run)
 
     for (size_t i = 0; i < watching.count; i++) {
         feed_line_wipe(&watching.candidates[i].line);
-        json_decref(watching.candidates[i].handoff);
+        free(watching.candidates[i].payload);
     }
     free(watching.candidates);
     jobs_read_counts_wipe(&counts);

@@ -203,7 +203,9 @@ static void take_ok(struct jobs__feed *f, int64_t now, const struct jobs__frame 
     if (frame->accepted)
         return;
     jobs__feed_say(f, frame->text, frame->text_len);
-    jobs__feed_auth_failed(f, now);
+    /* A relay that has not asked for it may do without; and one that has challenged anew gets a second answer. */
+    if (f->auth.demanded && !jobs__auth_due(&f->auth))
+        jobs__feed_auth_failed(f, now);
 }
 
 void jobs__feed_frame(struct jobs__engine *engine, int64_t now, const char *text, size_t len)

@@ -165,7 +165,8 @@ void jobs__pending_count(struct jobs_receipt *receipt, const char *state_dir, co
     X(JOBS__DISK_SAME_SENT, "same, sent")                                                                              \
     X(JOBS__DISK_SAME_REJECTED, "same, rejected")                                                                      \
     X(JOBS__DISK_SAME_OLDER, "same, but a newer one is there")                                                         \
-    X(JOBS__DISK_OTHER, "another")
+    X(JOBS__DISK_OTHER, "another")                                                                                     \
+    X(JOBS__DISK_ELSEWHERE, "another, of another channel")
 
 /* What is asked. */
 #define JOBS__WISH(X)                                                                                                  \
@@ -215,9 +216,10 @@ extern const size_t jobs__rule_count;
 const struct jobs__rule *jobs__decide(enum jobs__disk disk, enum jobs__wish wish, enum jobs__heard heard,
                                       bool must_know);
 
-/* What the folder holds beside a handoff with these digests (digest "" when only the loose one is known). *entry is the
- * one that says the same, or the one that stands in the way; NULL when nothing does. */
-enum jobs__disk jobs__folder_compare(const struct jobs__folder *folder, const char *digest, const char *digest_loose,
-                                     struct jobs__entry **entry);
+/* What the folder holds beside a handoff for this channel ("" when not known yet) with these digests (digest "" when
+ * only the loose one is known). *entry is the one that says the same, or the one that stands in the way; NULL when
+ * nothing does. */
+enum jobs__disk jobs__folder_compare(const struct jobs__folder *folder, const char *channel, const char *digest,
+                                     const char *digest_loose, struct jobs__entry **entry);
 
 #endif

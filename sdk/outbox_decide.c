@@ -20,6 +20,7 @@ const struct jobs__rule jobs__rules[] = {
     {"the same was refused", D(SAME_REJECTED), SAME_AGAIN, ANY, 0, JOBS__GO_ON},
     {"said before, replaced since", D(SAME_OLDER), ANY, ANY, 0, JOBS__CONFLICT},
     {"another is there", D(OTHER), W(PLAIN) | W(NAMES_OTHER) | W(NEW), ANY, 0, JOBS__CONFLICT},
+    {"another channel has one", D(ELSEWHERE), ANY, ANY, 0, JOBS__CONFLICT},
     {"needs an answer first", ANY, ANY, H(SKIPPED), 1, JOBS__ASK},
     {"ask before the first send", ANY, ANY, H(NOT_ASKED), 0, JOBS__ASK},
     {"cannot know", ANY, ANY, H(SOME), 1, JOBS__BLIND},
@@ -59,8 +60,8 @@ static enum jobs__disk same_as(const struct jobs__entry *entry)
     }
 }
 
-enum jobs__disk jobs__folder_compare(const struct jobs__folder *folder, const char *digest, const char *digest_loose,
-                                     struct jobs__entry **entry)
+enum jobs__disk jobs__folder_compare(const struct jobs__folder *folder, const char *channel, const char *digest,
+                                     const char *digest_loose, struct jobs__entry **entry)
 {
     struct jobs__entry *newest = jobs__folder_newest(folder, false);
     struct jobs__entry *standing = jobs__folder_newest(folder, true);
@@ -76,5 +77,9 @@ enum jobs__disk jobs__folder_compare(const struct jobs__folder *folder, const ch
             return JOBS__DISK_SAME_OLDER;
     }
     *entry = standing;
-    return standing != NULL ? JOBS__DISK_OTHER : JOBS__DISK_NOTHING;
+    if (standing == NULL)
+        return JOBS__DISK_NOTHING;
+    /* readers count `supersedes` within one channel only: what is elsewhere cannot be replaced from here */
+    bool elsewhere = channel[0] != '\0' && strcmp(standing->channel, channel) != 0;
+    return elsewhere ? JOBS__DISK_ELSEWHERE : JOBS__DISK_OTHER;
 }

@@ -92,7 +92,8 @@ static enum jobs__wish wish_of(const struct job *job, enum jobs__disk disk)
 
 static enum jobs__decision decide(struct job *job, enum jobs__heard heard)
 {
-    enum jobs__disk disk = jobs__folder_compare(&job->folder, job->digest, job->digest_loose, &job->standing);
+    enum jobs__disk disk =
+        jobs__folder_compare(&job->folder, job->channel, job->digest, job->digest_loose, &job->standing);
     return jobs__decide(disk, wish_of(job, disk), heard, job->must_know)->decision;
 }
 

@@ -197,6 +197,13 @@ class Listing(FeedCase):
         self.assertEqual([(line["card"], line["disposition"], line["job"], line["headline"]) for line in lines],
                          [(False, None, None, "no job"), (False, None, JOB, "just words")])
 
+    def test_a_tag_that_names_no_job_names_none(self):
+        relay = self.relay()
+        job = "Ab" * 32
+        self.store(relay, ALICE.sign(43004, [["h", CHANNEL], ["e", "x" + "é" * 40, "", "reply"]], "long", NOW - 2),
+                   ALICE.sign(43004, [["h", CHANNEL], ["e", job, "", "reply"]], "upper case", NOW - 1))
+        self.assertEqual([line["job"] for line in self.list(relay).lines], [None, job.lower()])
+
     def test_supersedes_counts_within_one_author_channel_and_job_only(self):
         relay = self.relay()
         first = handoff(at=NOW - 50, outcome="First.")
@@ -453,6 +460,14 @@ class First(FeedCase):
         self.assertEqual(list(result.line), MEMBERS + ["handoff"])
         self.assertEqual(result.line["handoff"], json.loads(event["content"]))
         self.assertEqual(result.err, b"")
+
+    def test_numbers_come_as_they_were_spelled(self):
+        relay = self.relay()
+        content = payload()[:-1] + ',"zz":[1e400,123456789012345678901234567890,1.50]}'
+        self.store(relay, handoff(content=content))
+        result = self.first(relay, "--wait", "5")
+        self.assertEqual(result.status, 0, result)
+        self.assertIn(b'"zz":[1e400,123456789012345678901234567890,1.50]', result.out)
 
     def test_the_one_that_stands(self):
         """Two of one second, one of which takes back the other; and whoever is not asked for does not count."""

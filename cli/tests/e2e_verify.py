@@ -136,7 +136,8 @@ class Evidence(harness.Case):
             artifacts=[file("same", sha["one"]), file("sub/other", sha["x"]), file("gone", sha["x"]),
                        file("link", sha["x"]), {"kind": "link", "label": "l", "reference": "https://example.com/"},
                        file("same", sha["one"], bytes=4)],
-            verification=[{"label": "v", "status": "passed", "evidence": "log", "evidenceSha256": sha["three"]}])
+            verification=[{"label": "v", "status": "passed", "evidence": "log", "evidenceSha256": sha["three"]},
+                          {"label": "w", "status": "passed", "evidence": "412 passed, 0 failed", "evidenceSha256": sha["three"]}])
         event = events.handoff(text)
         result = run("verify", "--evidence-root", root, stdin=event)
         self.assertEqual(result.status, 1, result)

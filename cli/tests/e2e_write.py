@@ -204,6 +204,17 @@ class Handoff(Write):
         self.assertEqual(replaced.status, 0, replaced)
         self.assertEqual(len(relay.events()), 2)
 
+    def test_nothing_is_replaced_across_channels(self):
+        """Readers count `supersedes` within one channel: what waits for another one would be lost, not replaced."""
+        relay = self.relay()
+        unsent = self.handoff("--relay", "ws://127.0.0.1:9", "--timeout", "1")
+        self.assertEqual(unsent.status, 2, unsent)
+        other, channel = manifest(jobRequest=JOB, outcome="something else"), "00000000-0000-4000-8000-000000000000"
+        result = self.jobs("handoff", "--channel", channel, "--manifest", "-", "--relay", relay.url, "--supersede", stdin=other)
+        self.assertIn("channel", self.assert_failure(result, 5, "conflict")["hint"])
+        self.assertEqual(relay.events(), [])
+        self.assertEqual(run("outbox", "list", "--state-dir", self.state).line["state"], "pending")
+
     def test_dry_run_stores_and_sends_nothing(self):
         relay = self.relay()
         result = self.handoff("--relay", relay.url, "--dry-run", "--notify", PUBLIC)

@@ -379,18 +379,32 @@ static void auth_refused_twice(void **state)
 {
     (void)state;
     begin(LISTS);
-    for (unsigned i = 0; i < 2; i++) {
-        if (i == 0)
-            connects();
-        else
-            reconnects();
-        challenges("c");
-        sends_auth();
-        says_auth_ok(false, "auth-required: verification failed");
-        if (i == 0)
-            hangs_up();
-    }
+    connects();
+    challenges("c");
+    sends_auth();
+    says_auth_ok(false, "auth-required: verification failed");
+    asks_page(0, 0, 4);
+    says_closed(t.page, "auth-required: not authenticated");
+    hangs_up();
+    reconnects();
+    challenges("c");
+    sends_auth();
+    says_auth_ok(false, "auth-required: verification failed");
     fails(JOBS_DENIED, "verification failed");
+}
+
+/* A relay that challenges everybody and lets everybody read. */
+static void auth_refused_and_not_demanded(void **state)
+{
+    (void)state;
+    begin(LISTS);
+    connects();
+    challenges("c");
+    sends_auth();
+    says_auth_ok(false, "auth-required: who is that");
+    asks_page(0, 0, 4);
+    says_eose();
+    is_complete();
 }
 
 static void auth_without_a_key(void **state)
@@ -880,6 +894,7 @@ int main(void)
         TEST(auth_after_the_question),
         TEST(auth_demanded_without_a_challenge),
         TEST(auth_refused_twice),
+        TEST(auth_refused_and_not_demanded),
         TEST(auth_without_a_key),
         TEST(auth_that_cannot_be_signed),
         TEST(throttled),

@@ -13,6 +13,8 @@ static enum jobs__decision expected(enum jobs__disk disk, enum jobs__wish wish, 
     bool same = disk == JOBS__DISK_SAME_PENDING || disk == JOBS__DISK_SAME_SENT || disk == JOBS__DISK_SAME_REJECTED;
     if (same && (wish != JOBS__WISH_NEW || disk == JOBS__DISK_SAME_PENDING))
         return JOBS__GO_ON; /* the same command again is the same event, whatever became of it */
+    if (disk == JOBS__DISK_ELSEWHERE)
+        return JOBS__CONFLICT; /* no reader would see it replaced */
     if (disk == JOBS__DISK_SAME_OLDER)
         return JOBS__CONFLICT; /* nobody goes back to what was replaced */
     if (disk == JOBS__DISK_OTHER && wish != JOBS__WISH_SUPERSEDE && wish != JOBS__WISH_NAMES_NEWEST)
@@ -89,10 +91,10 @@ static void put(struct jobs__folder *folder, const char *outcome, const char *su
 static enum jobs__disk compare(const struct jobs__folder *folder, const char *outcome, const struct jobs__entry **which)
 {
     struct jobs__entry *wanted = room_entry(JOB, outcome, NULL, 1), *found;
-    enum jobs__disk disk = jobs__folder_compare(folder, wanted->digest, wanted->digest_loose, &found);
+    enum jobs__disk disk = jobs__folder_compare(folder, CHANNEL, wanted->digest, wanted->digest_loose, &found);
     /* without the requested outcome, the second digest decides in the same way */
     struct jobs__entry *loosely;
-    assert_int_equal(jobs__folder_compare(folder, "", wanted->digest_loose, &loosely), disk);
+    assert_int_equal(jobs__folder_compare(folder, CHANNEL, "", wanted->digest_loose, &loosely), disk);
     assert_ptr_equal(loosely, found);
     jobs__entry_free(wanted);
     if (which != NULL)
@@ -114,6 +116,11 @@ static void what_the_folder_holds(void **state)
     assert_int_equal(compare(&folder, "A", &which), JOBS__DISK_SAME_PENDING);
     assert_string_equal(which->id, a);
     assert_int_equal(compare(&folder, "B", &which), JOBS__DISK_OTHER);
+    struct jobs__entry *found;
+    assert_int_equal(jobs__folder_compare(&folder, "00000000-0000-4000-8000-000000000000", "b", "b", &found),
+                     JOBS__DISK_ELSEWHERE);
+    assert_string_equal(found->id, a);
+    assert_int_equal(jobs__folder_compare(&folder, "", "b", "b", &found), JOBS__DISK_OTHER);
     assert_string_equal(which->id, a);
 
     /* Replaced: by what names it, although the clock says it is older. */
