@@ -50,8 +50,8 @@ struct jobs__opened {
     const char *tls_issuer;   /* foreign words, not yet escaped */
     int64_t tls_expires;      /* unix */
     /* the connection is not new: what its last engine left behind with DONE; else NULL */
-    const char *legacy;
-    size_t legacy_len;
+    const char *carried;
+    size_t carried_len;
 };
 
 /* How far a connection came that could not be had. */

@@ -36,11 +36,11 @@ static void opened(struct jobs__engine *engine, int64_t now, const struct jobs__
     s->http_status = 0;
     s->hopeless = 0;
     note_skew(s, opened->has_date, opened->skew);
-    s->inherited = opened->legacy_len == sizeof s->legacy;
+    s->inherited = opened->carried_len == sizeof s->carried;
     if (s->inherited) {
-        memcpy(&s->legacy, opened->legacy, sizeof s->legacy);
-        s->auth = s->legacy.auth;
-        s->questions = s->legacy.questions;
+        memcpy(&s->carried, opened->carried, sizeof s->carried);
+        s->auth = s->carried.auth;
+        s->questions = s->carried.questions;
     } else {
         jobs__auth_reset(&s->auth);
     }

@@ -66,7 +66,7 @@ struct session_filter;
 
 /* What a session has to know that goes on with the connection of another: who it is there, and which names of
  * subscriptions are used up. */
-struct session_legacy {
+struct session_carried {
     struct jobs__auth auth;
     unsigned questions;
 };
@@ -81,7 +81,7 @@ struct jobs__session {
     bool read_back;
     bool keep;
     bool inherited; /* the connection, and no question of ours was answered on it yet */
-    struct session_legacy legacy;
+    struct session_carried carried;
     int (*sign_auth)(void *context, const char *url, const char *challenge, const char **json, size_t *len,
                      char id[65]);
     void *context;

@@ -76,10 +76,10 @@ static bool follow(struct jobs__wire *wire, const struct jobs__step *step, int64
         decide(wire);
         return true;
     case JOBS__WANT_DONE:
-        if (wire->loop->options->kept != NULL && step->len > 0 && step->len <= sizeof(wire->legacy) &&
+        if (wire->loop->options->kept != NULL && step->len > 0 && step->len <= sizeof(wire->carried) &&
             !jobs__wire_is_blocked(wire)) {
-            memcpy(wire->legacy, step->bytes, step->len);
-            wire->legacy_len = step->len;
+            memcpy(wire->carried, step->bytes, step->len);
+            wire->carried_len = step->len;
         } else {
             hang_up(wire);
         }

@@ -89,11 +89,11 @@ bool jobs__wire_take_kept(struct jobs__wire *wire)
     wire->ping_at = line->ping_at;
     wire->opened = line->opened;
     wire->opened.address = wire->addresses.text[wire->address];
-    wire->opened.legacy = line->legacy;
-    wire->opened.legacy_len = line->legacy_len;
+    wire->opened.carried = line->carried;
+    wire->opened.carried_len = line->carried_len;
     wire->event = true;
     wire->line->engine->ops->opened(wire->line->engine, jobs__loop_now(), &wire->opened);
-    wire->opened.legacy = NULL;
+    wire->opened.carried = NULL;
     return true;
 }
 
@@ -120,7 +120,7 @@ void jobs__wire_give_back(struct jobs__wire *wire)
     line->tls = wire->tls;
     line->vhost = wire->vhost;
     wire->tls = NULL;
-    if (wire->legacy_len == 0 || wire->stage != JOBS__STAGE_OPEN || wire->pong_by != 0 || wire->ping_owed)
+    if (wire->carried_len == 0 || wire->stage != JOBS__STAGE_OPEN || wire->pong_by != 0 || wire->ping_owed)
         return;
     hang_up(line); /* a second one, when the same relay was on two lines */
     line->lws = wire->lws;
@@ -128,8 +128,8 @@ void jobs__wire_give_back(struct jobs__wire *wire)
     line->address = wire->address;
     line->ping_at = wire->ping_at;
     line->opened = wire->opened;
-    memcpy(line->legacy, wire->legacy, wire->legacy_len);
-    line->legacy_len = wire->legacy_len;
+    memcpy(line->carried, wire->carried, wire->carried_len);
+    line->carried_len = wire->carried_len;
     lws_set_opaque_user_data(wire->lws, NULL);
     wire->lws = NULL;
     wire->stage = JOBS__STAGE_IDLE;

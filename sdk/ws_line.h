@@ -30,7 +30,7 @@ enum jobs__stage {
     JOBS__STAGE_CLOSING /* the relay sent its close frame; libwebsockets echoes it */
 };
 
-#define JOBS__LEGACY_MAX 2048
+#define JOBS__CARRIED_MAX 2048
 
 /* What is left of a line when its run is over. */
 struct jobs__kept_line {
@@ -42,8 +42,8 @@ struct jobs__kept_line {
     size_t address;
     int64_t ping_at;
     struct jobs__opened opened;
-    char legacy[JOBS__LEGACY_MAX];
-    size_t legacy_len;
+    char carried[JOBS__CARRIED_MAX];
+    size_t carried_len;
 };
 
 struct jobs__kept {
@@ -82,8 +82,8 @@ struct jobs__wire { /* one line; "wire" so as not to be mistaken for ws.h's jobs
     int64_t dial_by;    /* must be up by then; 0 when not dialling */
     int64_t attempt_by; /* then the next address is tried; 0 when it is the last */
     int64_t ping_at, pong_by, closing_by;
-    char legacy[JOBS__LEGACY_MAX]; /* of an engine that is done and leaves the connection to another */
-    size_t legacy_len;
+    char carried[JOBS__CARRIED_MAX]; /* of an engine that is done and leaves the connection to another */
+    size_t carried_len;
     uint64_t come; /* bytes that had arrived when its deadline came */
     bool ping_owed;
     struct jobs__opened opened;

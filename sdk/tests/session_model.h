@@ -177,11 +177,11 @@ static inline void model_dial_fails(struct model *m)
 static inline void model_opens(struct model *m)
 {
     struct jobs__opened opened = {.has_date = model_choose(m, 2) == 1, .skew = (int64_t)model_choose(m, 2000) - 1000};
-    struct session_legacy legacy = {.questions = MODEL_INHERITED};
+    struct session_carried carried = {.questions = MODEL_INHERITED};
     if (m->inherits && m->dials == 1) {
-        legacy.auth.state = model_choose(m, 2) == 1 ? JOBS__AUTH_GOOD : JOBS__AUTH_NONE;
-        opened.legacy = (const char *)&legacy;
-        opened.legacy_len = sizeof legacy;
+        carried.auth.state = model_choose(m, 2) == 1 ? JOBS__AUTH_GOOD : JOBS__AUTH_NONE;
+        opened.carried = (const char *)&carried;
+        opened.carried_len = sizeof carried;
         m->world->inherited++;
     }
     m->dialing = false;
