@@ -204,7 +204,9 @@ void jobs__session_lost(struct jobs__session *s, int64_t now, const struct jobs_
     s->line = LINE_OFF;
     s->query.out = false;
     s->close_subscription[0] = '\0';
-    describe(s, closed);
+    /* A try that the deadline cut short says less than one before it that came to its end. */
+    if (!dialing || now < s->deadline || s->ending[0] == '\0')
+        describe(s, closed);
 
     if (asks && purpose == ASK_CONFIRM) { /* the OK decided already */
         jobs__session_query_end(s, now, FOUND_SILENT);

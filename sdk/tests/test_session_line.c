@@ -53,6 +53,21 @@ static void the_last_try_is_not_slept_through(void **state)
     }
 }
 
+/* Why it fails is what the tries before said, not that the last one had no time. */
+static void the_deadline_hides_no_reason(void **state)
+{
+    (void)state;
+    begin_within(PLAIN, 900);
+    dials();
+    fails_to_open(JOBS__END_NO_CONNECT, "is it a ws:// relay?");
+    waits_at_most(450);
+    dials();
+    t.now = START + 900;
+    fails_to_open(JOBS__END_NO_CONNECT, "the handshake did not end in time");
+    is_done(JOBS_NOT_REACHED, JOBS_NOT_ASKED);
+    tells("is it a ws:// relay?");
+}
+
 static void a_dial_without_end(void **state)
 {
     (void)state;
@@ -574,6 +589,7 @@ int main(void)
         cmocka_unit_test(never_there),
         cmocka_unit_test(the_last_try_is_not_slept_through),
         cmocka_unit_test(a_dial_without_end),
+        cmocka_unit_test(the_deadline_hides_no_reason),
         cmocka_unit_test(a_bad_certificate_does_not_mend),
         cmocka_unit_test(a_few_tries_for_the_hopeless),
         cmocka_unit_test(an_upgrade_that_flaps),
