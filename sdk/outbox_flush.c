@@ -478,7 +478,8 @@ int jobs_outbox_flush(const struct jobs_client_options *options,
     if (!code && flush.cut_short && flush.left == 0)
         code = jobs_error_set(error, JOBS_UNREACHABLE, "stopped before all of the outbox was looked at");
     else if (!code && flush.left > 0)
-        code = jobs_error_set(error, flush.worst, "%zu of the outbox's entries still wait", flush.left);
+        code = jobs_error_set(error, flush.worst, "%zu of the outbox's entries still wait%s", flush.left,
+                              flush.left == 1 ? "s" : "");
 
     if (elsewhere != NULL)
         *elsewhere = flush.elsewhere;

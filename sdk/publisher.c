@@ -43,7 +43,7 @@ static int parse(struct job *job)
     int code =
         jobs_handoff_parse(&job->handoff, job->order->manifest, job->order->manifest_len, &job->given, job->report);
     if (code == JOBS_INVALID)
-        return jobs_error_set(job->error, code, "the manifest breaks the contract: %zu violation%s", job->report->count,
+        return jobs_error_set(job->error, code, "the manifest breaks the contract in %zu place%s", job->report->count,
                               job->report->count == 1 ? "" : "s");
     if (code)
         return jobs_error_set(job->error, code, "out of memory");

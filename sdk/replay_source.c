@@ -18,7 +18,9 @@ static int recall(struct jobs__source *source, struct jobs__slot *slot, const ch
     int code = jobs__journal_recall(&memory, source->journal, slot->line);
     if (code == JOBS_OK && strcmp(memory.event_id, hex) != 0)
         return jobs_error_set(&source->error, JOBS_USAGE,
-                              "the journal is of another input: line %" PRIu64 " was a different event", slot->line);
+                              "the journal is of another input: line %" PRIu64
+                              " was a different event; give it another path",
+                              slot->line);
     if (code == JOBS_OK) {
         slot->remembered = true;
         slot->was_sent = memory.sent;
@@ -83,7 +85,8 @@ static void *run(void *context)
     }
     if (code == JOBS_OK && !source->ring->stop && source->journal != NULL && last < jobs__journal_last(source->journal))
         code = jobs_error_set(&source->error, JOBS_USAGE,
-                              "the journal is of another input: that one had %" PRIu64 " lines or more",
+                              "the journal is of another input: that one had %" PRIu64
+                              " lines or more; give it another path",
                               jobs__journal_last(source->journal));
     if (code == JOBS_NO_MEMORY)
         jobs_error_set(&source->error, code, "out of memory");
