@@ -11,5 +11,6 @@ case $? in
 2) echo "no relay has confirmed it; it is signed and kept, so run this again later:"; cat handoff.err; exit 2 ;;
 3) echo "this key may not, or there is none:"; cat handoff.err; exit 3 ;;
 5) echo "another result for this job is out; to replace it, use --supersede:"; cat handoff.err; exit 5 ;;
+130 | 143) echo "stopped before it was done; run this again"; exit 130 ;;
 *) echo "this machine is in the way (a full disk, a closed output):"; cat handoff.err; exit 4 ;;
 esac

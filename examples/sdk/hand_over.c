@@ -3,6 +3,9 @@
  * The key comes from BUZZ_PRIVATE_KEY. Prints the event's id; exits as `jobs handoff` does.
  *
  *     cc hand_over.c $(pkg-config --cflags --libs jobs-sdk) -o hand_over
+ *
+ * After an install with --prefix DIR, say PKG_CONFIG_PATH=DIR/lib/pkgconfig, and add -Wl,-rpath,DIR/lib, by which the
+ * program finds the libraries when it runs.
  */
 #include <jobs/publish.h>
 
