@@ -103,7 +103,7 @@ class Doctor(Case):
         self.assertIn("AUTH was not answered", done.line["checks"]["auth"]["message"])
 
     def test_refused_on_one_challenge_and_taken_on_the_next(self):
-        script = ('on REQ first closed "auth-required: who"; challenge\non AUTH first ok false "restricted: no"; challenge\n'
+        script = ('on REQ first closed "auth-required: who"; challenge\non AUTH first challenge; ok false "restricted: no"\n'
                   'on AUTH ok\n')
         done = self.doctor("--relay", self.relay(script=script))
         self.assertEqual((done.status, done.err), (0, b""), done)
