@@ -4,6 +4,7 @@
 #include "escape.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 json_t *print_relays(const struct jobs_receipt *receipt)
@@ -49,6 +50,18 @@ json_t *print_receipt(const struct jobs_receipt *receipt, bool accepted)
     return line;
 }
 
+/* Bytes that are no JSON have no pointer: the line stands in the words, if it does not yet. */
+static json_t *message_of(const struct jobs_violation *violation)
+{
+    char *text = NULL;
+    if (violation->line == 0 || violation->pointer[0] != '\0' || strncmp(violation->message, "line ", 5) == 0 ||
+        asprintf(&text, "line %zu: %s", violation->line, violation->message) < 0)
+        return print_string(violation->message);
+    json_t *message = print_string(text);
+    free(text);
+    return message;
+}
+
 json_t *print_violations(const struct jobs_report *report)
 {
     json_t *violations = json_array();
@@ -56,7 +69,7 @@ json_t *print_violations(const struct jobs_report *report)
         json_t *one = json_object();
         json_object_set_new(one, "rule", print_string(report->violations[i].rule));
         json_object_set_new(one, "pointer", print_string(report->violations[i].pointer));
-        json_object_set_new(one, "message", print_string(report->violations[i].message));
+        json_object_set_new(one, "message", message_of(&report->violations[i]));
         json_array_append_new(violations, one);
     }
     return violations;

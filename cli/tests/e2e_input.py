@@ -77,6 +77,10 @@ class Validate(Case):
                 self.assert_invalid(run("validate", "-", stdin=bad), hint=hint)
                 self.assert_invalid(run("validate", self.write("bad", bad)), hint=hint)
 
+    def test_what_has_no_pointer_has_a_line(self):
+        line = self.assert_invalid(run("validate", "-", stdin=b'{\n"schemaVersion": 1,\n}\n'))
+        self.assertEqual([(v["pointer"], v["message"][:8]) for v in line["violations"]], [("", "line 3: ")])
+
     def test_names_of_members_are_harmless(self):
         result = run("validate", "-", stdin=manifest(artifacts=[{"kind": "x\u202e\x1b"}]))
         self.assertNotIn("\u202e".encode(), result.out)
