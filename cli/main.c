@@ -22,6 +22,7 @@ static int answer(struct run *run)
 int main(int argc, char **argv)
 {
     struct run run = {.json = options_want_json(argc, argv)};
+    jobs_openssl_is_ours();
     print_settle_descriptors();
     signals_start(!print_is_for_person(&run, STDERR_FILENO));
 

@@ -4,10 +4,13 @@
  */
 #include "tls.h"
 
+#include <jobs/publish.h>
+
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
 #include <arpa/inet.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -56,9 +59,17 @@ static bool set_host(struct jobs__tls *tls, const struct jobs__url *url)
     return X509_VERIFY_PARAM_set1_host(parameters, url->host, 0) == 1;
 }
 
+static atomic_bool openssl_is_ours;
+
+void jobs_openssl_is_ours(void)
+{
+    atomic_store(&openssl_is_ours, true);
+}
+
 void jobs__tls_prepare(void)
 {
-    (void)!OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+    if (atomic_load(&openssl_is_ours))
+        (void)!OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, NULL);
 }
 
 const char *jobs__tls_new(struct jobs__tls **out, const struct jobs__url *url, const char *ca_file)

@@ -17,8 +17,7 @@ struct jobs__tls {
     unsigned long error; /* of the last handshake: OpenSSL's, or 0 */
 };
 
-/* Before libwebsockets starts OpenSSL: what it holds when the process ends goes to the system as a whole, not piece by
- * piece, which takes 6 % of a handoff. Without effect where the program has used OpenSSL before. */
+/* Before libwebsockets starts OpenSSL. Without effect where the program has used OpenSSL before. */
 void jobs__tls_prepare(void);
 
 /* TLS 1.2 or newer, ALPN left to the connection, certificate checked against ca_file (or the system's certificates) and

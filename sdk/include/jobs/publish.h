@@ -3,8 +3,7 @@
  * The promise: never lost (on disk before the first byte leaves), never doubled (ask by id, resend the same bytes, sign
  * again only what is proven nowhere), never misreported (only an OK with our id, or a read-back, decides).
  *
- * OpenSSL is started by the first wss:// relay, and then does not clean up at exit (OPENSSL_INIT_NO_ATEXIT); a program
- * that wants it to starts OpenSSL before.
+ * OpenSSL is started by the first wss:// relay, as the program would start it, unless jobs_openssl_is_ours said more.
  */
 #ifndef JOBS_PUBLISH_H
 #define JOBS_PUBLISH_H
@@ -62,6 +61,10 @@ struct jobs_receipt {
     bool pending_more;
 };
 JOBS_PUBLIC void jobs_receipt_wipe(struct jobs_receipt *receipt);
+
+/* Says, before the first relay, that nothing else in this program uses OpenSSL. It then starts without the texts of its
+ * errors (ours do not need them) and does not clean up at exit: a tenth of a handoff over wss://. */
+JOBS_PUBLIC void jobs_openssl_is_ours(void);
 
 /* What a waiting person is told; at most ten times a second. Texts live only during the call. */
 struct jobs_progress {
