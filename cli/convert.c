@@ -34,7 +34,8 @@ static int blame(struct run *run, enum jobs_format format)
                                       "--check-job takes it from the request"
         : format != JOBS_FORMAT_AUTO && jobs_format_reask(format) != NULL && !options_has(&run->options, OPT_REASK)
             ? "`jobs convert --reask` prints what to send back to the model"
-            : "";
+        : strcmp(rule, "X102") == 0 ? "`jobs convert --help` lists the formats"
+                                    : "";
     snprintf(run->error.hint, sizeof run->error.hint, "%s", hint);
     return JOBS_INVALID;
 }
