@@ -65,10 +65,14 @@ class Silent:
             one.close()
 
 
+held = []
+
+
 def dead_url():
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return "ws://127.0.0.1:%d" % taken.getsockname()[1]
+    """A port that nobody listens on, and that nobody else can take meanwhile."""
+    held.append(socket.socket())
+    held[-1].bind(("127.0.0.1", 0))
+    return "ws://127.0.0.1:%d" % held[-1].getsockname()[1]
 
 
 class Write(Case):
@@ -278,6 +282,7 @@ class Handoff(Write):
         self.assertIs(failed.line["accepted"], False)
         self.assertEqual(failed.line["event_id"], event_id)
 
+        held.pop().close()
         port = url.rsplit(":", 1)[1]
         folder = self.path("late")
         os.mkdir(folder)
