@@ -150,6 +150,10 @@ class Rules(Case):
 
     def test_bubbles_mapping(self):
         self.assertEqual(self.good(bubbles())["disposition"], "no_artifact")
+        self.assertEqual(self.good(bubbles(nextRequiredOwner="None"))["disposition"], "no_artifact")
+        for item, name in (("A: b", "A: b"), ("F: text", "F"), ("F", "F")):
+            made = self.good(bubbles(findings=[{"id": name, "summary": "s"}], addressedFindings=[item]))
+            self.assertEqual([(f["id"], f["summary"]) for f in made["findings"]], [(name, "s")])
         self.assertEqual(self.good({"agent": "bubbles.a", "outcome": "completed_owned"})["outcome"], "completed_owned")
         self.assertEqual(self.good(bubbles(artifactsCreated=["a/b.c"]))["disposition"], "completed")
         routed = self.good(bubbles(outcome="route_required", nextOwner="x"))
@@ -180,6 +184,9 @@ class Rules(Case):
                      "`<!--` is a mark\n" + fence(bubbles()) + "-->\n"):
             with self.subTest(text):
                 self.assertEqual(self.good(text)["outcome"], "Done.")
+        self.refused("X110", plain.replace("\n", "\r\n"), "--keep-original")
+        self.assertEqual(self.good(fence(bubbles()) * 99 + fence(bubbles(summary="Last.")), "--index", "100")["outcome"],
+                         "Last.")
         self.refused("X103", fence(bubbles()) + f"- item\n\n    ```json\n    {one}\n    ```\n")
         yaml = head + "```yaml\nagent: bubbles.a\noutcome: completed_owned\nsummary: %s\n```\n"
         for scalar in ("yes", "2026-01-01", "1.5", "'it''s' # c"):
@@ -232,6 +239,9 @@ class Rules(Case):
         self.assertNotIn("artifacts", self.good(envelope(**nothing)))
         made = self.good(envelope(state="CONTINUE", **nothing))["artifacts"]
         self.assertEqual([(a["kind"], a["reference"]) for a in made], [("branch", "feat/x"), ("other", "#7")])
+        made = self.good(envelope(next__recommended="/srv/q7z/x", next__alternatives=["/own-skill 4", "/srv/q7z"]))
+        self.assertEqual(made["next"], {"intent": "<redacted>", "text": "Alternatives: own-skill 4, <redacted>",
+                                        "targets": ["43-null-crash"]})
         self.assertIn("abc1234", self.good(envelope(pr__head_sha="abc1234", pr__url=""))["outcome"])
 
     def test_sublation_manifest(self):
@@ -249,6 +259,19 @@ class Rules(Case):
                 loose = self.convert(manifest(**places), "--level", "schema")
                 self.assertEqual(loose.status, 0 if rule in ("M201", "M202") else 1, loose)
         self.assertEqual(self.good(manifest())["disposition"], "completed")
+        for time in ("2026-08-01", "20260801T0900", "2026-08-01 09:00:00.5+0800", "2026-08-01T09:00:00-08", "2024-02-29"):
+            self.good(manifest(created_at=time))
+        for time in ("2026-8-1", "2026-0801", "2026-08-01T", "2026-08-01T24:00", "2026-08-01T09:00:00.Z", "2026-08-01Z",
+                     "2026-08-01T09:00Zx", "2026-02-29", "20260801T0900+1"):
+            self.refused("M201", manifest(created_at=time))
+        roles = {"mode": "single_agent_user_authorized", "required_roles": ["implementation", "risk"],
+                 "policy_authorized_by": "user", "authorization_message_id": "m"}
+        approved = [{"reviewer": "codex", "status": "approve", "role": "risk"}]
+        for places, pointers in (({"candidate__files": {"a/b": HEX, "~": None, "c": SHA}},
+                                  ["/candidate/files/a~1b", "/candidate/files/~0"]),
+                                 ({"validation__review_policy": roles, "validation__pre_promotion_reports": approved},
+                                  ["/validation/review_policy/required_roles/0"])):
+            self.assertEqual([v["pointer"] for v in self.convert(manifest(**places)).failure["violations"]], pointers)
         made = self.good(manifest(validation__scorecard={"status": "failed"}))["verification"]
         self.assertEqual([c["status"] for c in made if c["label"] == "scorecard"], ["failed"])
 

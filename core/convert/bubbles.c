@@ -3,10 +3,10 @@
 
 #include "../text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const outcomes[] = {"completed_owned", "completed_diagnostic", "route_required", "blocked", NULL};
 static const char *const severities[] = {"info", "warn", "blocker", NULL};
@@ -110,7 +110,7 @@ static const char *next_owner(const struct jobs__conversion *c)
 {
     const char *owner = jobs__text(c->source, "nextRequiredOwner");
     owner = owner == NULL ? jobs__text(c->source, "nextOwner") : owner;
-    return owner == NULL || strcmp(owner, "none") == 0 ? NULL : owner;
+    return owner == NULL || strcasecmp(owner, "none") == 0 ? NULL : owner;
 }
 
 static const char *blocked_reason(const struct jobs__conversion *c)
@@ -122,29 +122,41 @@ static const char *blocked_reason(const struct jobs__conversion *c)
 }
 
 /* An item of addressedFindings or unresolvedFindings is an id, or "id: text"; returns the length of the id. */
-static size_t id_length(const char *item)
+static size_t id_length(const struct jobs__conversion *c, const char *item)
 {
     const char *colon = strstr(item, ": ");
-    return colon == NULL ? strlen(item) : (size_t)(colon - item);
+    return colon == NULL || json_object_get(c->ids, item) != NULL ? strlen(item) : (size_t)(colon - item);
 }
 
-static bool same_id(const char *item, const char *id, size_t len)
+/* The ids that findings and observations give themselves: in such a one ": " is no end. */
+static void note_ids(struct jobs__conversion *c, const char *list)
 {
-    return id_length(item) == len && memcmp(item, id, len) == 0;
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(c->source, list), i, entry)
+    {
+        jobs__set(c, c->ids, jobs__text(entry, "id"), json_true());
+    }
+}
+
+/* The id of an entry of any of the lists, which begins at what is returned. */
+static const char *entry_id(const struct jobs__conversion *c, const json_t *entry, size_t *len)
+{
+    const char *item = json_is_string(entry) ? json_string_value(entry) : jobs__text(entry, "id");
+    *len = json_is_string(entry) ? id_length(c, item) : strlen(item);
+    return item;
 }
 
 /* How often the id stands in a list of the envelope. */
 static size_t count_in(const struct jobs__conversion *c, const char *list, const char *id, size_t len)
 {
     const json_t *entries = json_object_get(c->source, list);
-    size_t i, count = 0;
+    size_t i, own, count = 0;
     json_t *entry;
     json_array_foreach(entries, i, entry)
     {
-        const char *item = json_is_string(entry) ? json_string_value(entry) : jobs__text(entry, "id");
-        if (item != NULL &&
-            (json_is_string(entry) ? same_id(item, id, len) : strlen(item) == len && memcmp(item, id, len) == 0))
-            count++;
+        const char *item = entry_id(c, entry, &own);
+        count += own == len && memcmp(item, id, len) == 0;
     }
     return count;
 }
@@ -207,8 +219,8 @@ static void check_findings(struct jobs__conversion *c)
     for (size_t list = 0; list < COUNT(finding_lists); list++) {
         json_array_foreach(json_object_get(c->source, finding_lists[list]), i, entry)
         {
-            const char *item = json_is_string(entry) ? json_string_value(entry) : jobs__text(entry, "id");
-            size_t len = json_is_string(entry) ? id_length(item) : strlen(item);
+            size_t len;
+            const char *item = entry_id(c, entry, &len);
             snprintf(pointer, sizeof pointer, "/%s/%zu", finding_lists[list], i);
             if (finding_details(c, item, len, NULL) == NULL)
                 check_placing(c, item, len, pointer);
@@ -354,16 +366,18 @@ static void put_finding(struct jobs__conversion *c, const char *id, const char *
 static void put_entry(struct jobs__conversion *c, json_t *seen, const char *list, size_t i, const json_t *entry,
                       const char *bucket)
 {
-    const char *item = json_is_string(entry) ? json_string_value(entry) : jobs__text(entry, "id");
-    size_t len = json_is_string(entry) ? id_length(item) : strlen(item), index = i;
+    size_t len, index = i;
+    const char *item = entry_id(c, entry, &len);
     const json_t *details = json_is_string(entry) ? finding_details(c, item, len, &index) : entry;
     char *id = strndup(item, len), pointer[64], filed_pointer[64];
     snprintf(pointer, sizeof pointer, "/%s/%zu", list, i);
     snprintf(filed_pointer, sizeof filed_pointer, "/findings/%zu/filedArtifact", index);
     if (id != NULL && json_object_get(seen, id) == NULL)
         put_finding(c, id, item[len] == ':' ? item + len + 2 : NULL, details, bucket, pointer, filed_pointer);
-    if (id == NULL || json_object_set_new(seen, id, json_true()) != 0)
+    if (id == NULL)
         c->failed = JOBS_NO_MEMORY;
+    else
+        jobs__set(c, seen, id, json_true());
     free(id);
 }
 
@@ -490,6 +504,8 @@ void jobs__convert_bubbles(struct jobs__conversion *c)
     summary = summary == NULL ? blocked_reason(c) : summary;
     if (jobs__violated(c))
         return;
+    note_ids(c, "findings");
+    note_ids(c, "observations");
     /* level schema loosens nothing here: the owner's program has these rules too */
     check_outcome(c);
     check_findings(c);

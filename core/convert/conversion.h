@@ -32,7 +32,8 @@ enum jobs__repair {
 enum jobs__block {
     JOBS__BLOCK_JSON,
     JOBS__BLOCK_YAML,
-    JOBS__BLOCK_PLAIN
+    JOBS__BLOCK_PLAIN,
+    JOBS__BLOCK_UNMARKED /* a fence under a heading that does not say what it holds */
 };
 
 /* One block of the input that carries a result. */
@@ -60,6 +61,7 @@ struct jobs__conversion {
     struct jobs__buffer outcome, blocker, progress;
     json_t *artifacts, *verification, *findings, *reviews, *questions, *next;
     json_t *origins; /* pointer into the manifest → pointer into the source */
+    json_t *ids;     /* of Bubbles: what findings call themselves */
     json_t *hidden;  /* strings that must not appear anywhere: approval codes, MACs, local roots */
     size_t nameable; /* artifacts that make a result `completed` */
     bool local_binding;
@@ -99,6 +101,10 @@ enum jobs__shape_type {
 #define JOBS__FILLED   4u /* a string, or an array's strings, with something in it */
 #define JOBS__NATURAL  8u /* an integer ≥ 0 */
 
+#define JOBS__POINTER_MAX 2048
+/* Goes on by one name, escaped and harmless to show. */
+void jobs__pointer_add(struct jobs__buffer *pointer, const char *name);
+
 struct jobs__shape;
 struct jobs__field {
     const char *name;
@@ -125,10 +131,14 @@ const char *jobs__text(const json_t *object, const char *name); /* NULL unless a
 bool jobs__is_blank(const char *text);
 bool jobs__is_one_of(const char *word, const char *const *words);
 bool jobs__is_hex(const char *text, size_t digits);
+/* A day, with or without a clock and a zone: time.c. */
+bool jobs__is_time(const char *text);
 bool jobs__is_sha256(const char *text); /* "sha256:" + 64 lower-case hex */
 
 /* --- building the manifest: parts.c --- */
 void jobs__repair(struct jobs__conversion *c, enum jobs__repair repair);
+/* Sets object[name], taking the value over; one that memory did not hold fails the conversion. */
+void jobs__set(struct jobs__conversion *c, json_t *object, const char *name, json_t *value);
 /* Sets object[name] to the redacted text; NULL or blank sets nothing. */
 void jobs__put_text(struct jobs__conversion *c, json_t *object, const char *name, const char *text);
 /* The texts of a list, redacted, those that are blank aside; NULL when out of memory. The caller's to release. */
@@ -160,6 +170,8 @@ bool jobs__refuse_local(struct jobs__conversion *c, const char *reference, const
 /* --- keeping things out: redact.c --- */
 /* Appends text with every local path, file: URL, hidden value and secret replaced by <redacted>; true when any was. */
 bool jobs__redact(struct jobs__conversion *c, const char *text, size_t len, struct jobs__buffer *out);
+/* The redacted input as source.original, or a violation when it does not fit: original.c. */
+void jobs__put_original(struct jobs__conversion *c, json_t *source);
 /* Collects the values that must not appear: approval codes, MACs and the like, wherever they stand in the source. */
 void jobs__collect_hidden(struct jobs__conversion *c, const json_t *value, const char *name);
 

@@ -1,9 +1,7 @@
 /* convert.c - from an agent's answer to a manifest: extract, convert by format, assemble, check by the contract. */
 #include "conversion.h"
 
-#include "../json.h"
 #include "../sha256.h"
-#include "../text.h"
 
 #include <jobs/handoff.h>
 
@@ -66,98 +64,12 @@ const char *jobs_format_reask(enum jobs_format format)
     return formats[format].reask;
 }
 
-static void set(struct jobs__conversion *c, json_t *object, const char *name, json_t *value)
-{
-    if (json_object_set_new(object, name, value) != 0)
-        c->failed = JOBS_NO_MEMORY;
-}
-
 static void set_buffer(struct jobs__conversion *c, json_t *object, const char *name, const struct jobs__buffer *text)
 {
     if (text->failed)
         c->failed = JOBS_NO_MEMORY;
     else if (text->len > 0)
-        set(c, object, name, json_stringn(text->bytes, text->len));
-}
-
-/* Appends the string at index as JSON, redacted; its own spelling when there is nothing to hide. A path may stand
- * behind an escape, or be spelled with some: only the decoded text tells. */
-static void append_string(struct jobs__conversion *c, struct jobs__buffer *out, const struct jobs__json *doc,
-                          uint32_t index)
-{
-    struct jobs__buffer text = {.max = JOBS__TEXT_MAX}, clean = {.max = JOBS__TEXT_MAX};
-    jobs__json_string(doc, index, &text);
-    if (text.len > 0 && jobs__redact(c, text.bytes, text.len, &clean)) {
-        json_t *string = json_stringn(clean.bytes, clean.len);
-        char *spelled = json_dumps(string, JSON_ENCODE_ANY);
-        if (spelled == NULL)
-            c->failed = JOBS_NO_MEMORY;
-        else
-            jobs__buffer_text(out, spelled);
-        free(spelled);
-        json_decref(string);
-    } else {
-        jobs__buffer_add(out, doc->text + doc->values[index].start, doc->values[index].end - doc->values[index].start);
-    }
-    if (text.failed || clean.failed)
-        c->failed = JOBS_NO_MEMORY;
-    jobs__close(c, &text);
-    jobs__close(c, &clean);
-}
-
-/* The result itself, string by string; a local repository binding becomes the redacted one by three edits. */
-static void append_json(struct jobs__conversion *c, struct jobs__buffer *out, const struct jobs__json *doc)
-{
-    uint32_t resolution = jobs__json_member(doc, 0, "repositoryResolution");
-    const struct {
-        uint32_t value;
-        const char *text;
-    } edits[] = {{jobs__json_member(doc, 0, "repositoryRoot"), "\"<redacted-local-root>\""},
-                 {jobs__json_member(doc, resolution, "pathVisibility"), "\"redacted\""},
-                 {jobs__json_member(doc, resolution, "actionable"), "false"}};
-    size_t at = 0;
-    for (uint32_t i = 0; i < doc->count; i++) {
-        const char *edit = NULL;
-        for (size_t e = 0; e < sizeof edits / sizeof edits[0] && c->local_binding; e++)
-            if (i > 0 && edits[e].value == i)
-                edit = edits[e].text;
-        if (edit == NULL && doc->values[i].type != JOBS__JSON_STRING)
-            continue;
-        jobs__buffer_add(out, doc->text + at, doc->values[i].start - at);
-        if (edit != NULL)
-            jobs__buffer_text(out, edit);
-        else
-            append_string(c, out, doc, i);
-        at = doc->values[i].end;
-    }
-    jobs__buffer_add(out, doc->text + at, doc->len - at);
-}
-
-static void set_original(struct jobs__conversion *c, json_t *source)
-{
-    struct jobs__buffer original = {.max = JOBS__TEXT_MAX};
-    struct jobs__json doc = {0};
-    struct jobs__json_fault fault;
-    size_t start = c->candidate.start, end = start + c->candidate.len;
-    if (c->candidate.block != JOBS__BLOCK_JSON) {
-        jobs__redact(c, c->input, c->input_len, &original);
-        if (c->local_binding)
-            jobs__violate(c, "X110", "",
-                          "a local repository binding can be redacted in JSON alone; leave out "
-                          "--keep-original");
-    } else if (jobs__json_parse(&doc, c->input + start, c->candidate.len, &fault) != JOBS_OK) {
-        c->failed = JOBS_NO_MEMORY; /* it was read before */
-    } else {
-        jobs__redact(c, c->input, start, &original);
-        append_json(c, &original, &doc);
-        jobs__redact(c, c->input + end, c->input_len - end, &original);
-    }
-    if (original.len > 4096)
-        jobs__violate(c, "X110", "", "the redacted input has %zu bytes; leave out --keep-original", original.len);
-    else
-        set_buffer(c, source, "original", &original);
-    jobs__json_free(&doc);
-    jobs__buffer_free(&original);
+        jobs__set(c, object, name, json_stringn(text->bytes, text->len));
 }
 
 static void set_source(struct jobs__conversion *c, json_t *manifest)
@@ -171,47 +83,47 @@ static void set_source(struct jobs__conversion *c, json_t *manifest)
         return;
     }
     jobs__sha256_hex(hex, c->input, c->input_len);
-    set(c, source, "format", json_string(formats[c->candidate.format].name));
+    jobs__set(c, source, "format", json_string(formats[c->candidate.format].name));
     jobs__put_text(c, source, "version", c->version);
     jobs__put_text(c, source, "producer", c->producer);
     /* one of the format's own words, checked: verbatim */
-    set(c, source, "nativeOutcome", json_string(c->native_outcome));
-    set(c, source, "sha256", json_string(hex));
-    set(c, source, "bytes", json_integer((json_int_t)c->input_len));
+    jobs__set(c, source, "nativeOutcome", json_string(c->native_outcome));
+    jobs__set(c, source, "sha256", json_string(hex));
+    jobs__set(c, source, "bytes", json_integer((json_int_t)c->input_len));
     if (c->options->keep_original)
-        set_original(c, source);
+        jobs__put_original(c, source);
     for (int i = 0; i < JOBS__REPAIR_COUNT; i++)
         if (c->repairs[i] && json_array_append_new(repairs, json_string(repair_names[i])) != 0)
             c->failed = JOBS_NO_MEMORY;
-    set(c, source, "repairs", repairs);
-    set(c, manifest, "source", source);
+    jobs__set(c, source, "repairs", repairs);
+    jobs__set(c, manifest, "source", source);
 }
 
 static void set_list(struct jobs__conversion *c, json_t *manifest, const char *name, json_t *list)
 {
-    if (json_array_size(list) > 0 && json_object_set(manifest, name, list) != 0)
-        c->failed = JOBS_NO_MEMORY;
+    if (json_array_size(list) > 0)
+        jobs__set(c, manifest, name, json_incref(list));
 }
 
 static json_t *assemble(struct jobs__conversion *c)
 {
     json_t *manifest = json_object();
-    set(c, manifest, "schemaVersion", json_integer(1));
+    jobs__set(c, manifest, "schemaVersion", json_integer(1));
     if (c->options->job_request != NULL)
-        set(c, manifest, "jobRequest", json_string(c->options->job_request));
+        jobs__set(c, manifest, "jobRequest", json_string(c->options->job_request));
     if (c->options->requested_outcome != NULL)
-        set(c, manifest, "requestedOutcome", json_string(c->options->requested_outcome));
+        jobs__set(c, manifest, "requestedOutcome", json_string(c->options->requested_outcome));
     set_buffer(c, manifest, "outcome", &c->outcome);
     set_buffer(c, manifest, "lastProgress", &c->progress);
-    set(c, manifest, "disposition", json_string(c->disposition));
+    jobs__set(c, manifest, "disposition", json_string(c->disposition));
     set_list(c, manifest, "artifacts", c->artifacts);
     set_list(c, manifest, "verification", c->verification);
     set_buffer(c, manifest, "blocker", &c->blocker);
     set_list(c, manifest, "findings", c->findings);
     set_list(c, manifest, "reviews", c->reviews);
     set_list(c, manifest, "questions", c->questions);
-    if (json_object_size(c->next) > 0 && json_object_set(manifest, "next", c->next) != 0)
-        c->failed = JOBS_NO_MEMORY;
+    if (json_object_size(c->next) > 0)
+        jobs__set(c, manifest, "next", json_incref(c->next));
     set_source(c, manifest);
     return manifest;
 }
@@ -309,16 +221,17 @@ static bool set_up(struct jobs__conversion *c)
     c->questions = json_array();
     c->next = json_object();
     c->origins = json_object();
+    c->ids = json_object();
     c->hidden = json_array();
     c->outcome.max = c->blocker.max = c->progress.max = JOBS__TEXT_MAX;
     return c->artifacts != NULL && c->verification != NULL && c->findings != NULL && c->reviews != NULL &&
-           c->questions != NULL && c->next != NULL && c->origins != NULL && c->hidden != NULL;
+           c->questions != NULL && c->next != NULL && c->origins != NULL && c->ids != NULL && c->hidden != NULL;
 }
 
 static void tear_down(struct jobs__conversion *c)
 {
-    json_t *const owned[] = {c->source,  c->lines,     c->artifacts, c->verification, c->findings,
-                             c->reviews, c->questions, c->next,      c->origins,      c->hidden};
+    json_t *const owned[] = {c->source,    c->lines, c->artifacts, c->verification, c->findings, c->reviews,
+                             c->questions, c->next,  c->origins,   c->ids,          c->hidden};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         json_decref(owned[i]);
     jobs__buffer_free(&c->outcome);

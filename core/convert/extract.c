@@ -13,14 +13,14 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_CANDIDATES 64
-#define MAX_ITEMS      1000
+#define MAX_ITEMS 1000
 
 struct scan {
     struct jobs__conversion *c;
     size_t at, line; /* of the next line to read */
-    struct jobs__candidate found[MAX_CANDIDATES];
-    size_t count;
+    size_t count;    /* of results so far, the first and the second of them */
+    size_t lines[2]; /* in these lines; the one that is asked for is c->candidate */
+    enum jobs_format last;
     size_t unclosed_line;      /* of a fence that never closes; 0 when there is none */
     enum jobs_format unclosed; /* what is in it */
     size_t indent;             /* where the text of the list item begins that we are in; 0 outside of lists */
@@ -254,13 +254,19 @@ static void add(struct scan *s, enum jobs_format format, enum jobs__block block,
     enum jobs_format wants = s->c->options->format;
     if (wants != JOBS_FORMAT_AUTO && wants != format)
         return;
-    if (s->count < MAX_CANDIDATES)
-        s->found[s->count++] = (struct jobs__candidate){
+    size_t wanted = s->c->options->index;
+    if (s->count < 2)
+        s->lines[s->count] = line;
+    if (s->count == (wanted == 0 ? 0 : wanted - 1))
+        s->c->candidate = (struct jobs__candidate){
             .format = format, .block = block, .start = start, .len = end > start ? end - start : 0, .line = line};
+    s->last = format;
+    s->count++;
 }
 
 /* A fence and what it is: under a heading of a result it may be JSON with comments' names or YAML; elsewhere only
- * `json` (or one marked result-envelope) carries a result, and only by its discriminator. */
+ * `json` (or one marked result-envelope) carries a result, and only by its discriminator. JSON that bears the mark of
+ * another system is that system's, whatever stands above it. */
 static void take_fence(struct scan *s, const struct fence *open, bool under_heading)
 {
     static const char *const json_names[] = {"json", "jsonc", "json5", "json result-envelope", NULL};
@@ -273,20 +279,21 @@ static void take_fence(struct scan *s, const struct fence *open, bool under_head
     }
     const char *text = s->c->input + start;
     size_t len = end - start;
-    if (under_heading || strcmp(open->info, "json result-envelope") == 0) {
-        if (jobs__is_one_of(open->info, json_names))
-            add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_JSON, start, end, line);
-        else if (jobs__is_one_of(open->info, yaml_names))
-            add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_YAML, start, end, line);
-        else
-            add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_PLAIN, start, start, line - 1);
-    } else if (strcmp(open->info, "json") == 0) {
-        enum jobs_format format = sniff(s, text, len);
-        if (format != JOBS_FORMAT_AUTO)
-            add(s, format, JOBS__BLOCK_JSON, start, end, line);
-    } else if (jobs__is_one_of(open->info, json_names) && sniff(s, text, len) == JOBS_FORMAT_BUBBLES) {
-        add(s, JOBS_FORMAT_BUBBLES, JOBS__BLOCK_JSON, start, end, line);
-    }
+    bool json = jobs__is_one_of(open->info, json_names);
+    enum jobs_format format = json ? sniff(s, text, len) : JOBS_FORMAT_AUTO;
+    bool marked = under_heading || strcmp(open->info, "json result-envelope") == 0;
+    if (format != JOBS_FORMAT_BUBBLES && strcmp(open->info, "json") != 0)
+        format = JOBS_FORMAT_AUTO;
+    if (format == JOBS_FORMAT_AUTO && marked)
+        format = JOBS_FORMAT_BUBBLES;
+    if (format == JOBS_FORMAT_AUTO)
+        return;
+    bool yaml = jobs__is_one_of(open->info, yaml_names);
+    add(s, format,
+        json   ? JOBS__BLOCK_JSON
+        : yaml ? JOBS__BLOCK_YAML
+               : JOBS__BLOCK_UNMARKED,
+        start, end, json || yaml ? line : line - 1);
 }
 
 /* Behind a heading of a result: blank lines, then a fence, or the plain form up to the next heading. */
@@ -373,6 +380,10 @@ static void read_candidate(struct jobs__conversion *c)
 {
     const char *text = c->input + c->candidate.start;
     size_t len = c->candidate.len;
+    if (c->candidate.block == JOBS__BLOCK_UNMARKED) {
+        jobs__violate(c, "X105", "", "the fence under this heading must be marked json, jsonc, json5 or yaml");
+        return;
+    }
     if (c->candidate.block == JOBS__BLOCK_YAML)
         c->source = jobs__yaml_read(c, text, len, c->candidate.line);
     else if (c->candidate.block == JOBS__BLOCK_PLAIN)
@@ -398,7 +409,7 @@ static void choose(struct scan *s)
     } else if (index == 0 && s->unclosed_line > 0) {
         jobs__violate(c, "X104", "", "the fence opened in line %zu never closes: the answer may have been cut%s",
                       s->unclosed_line, s->count > 0 ? "; --index N takes an earlier result all the same" : "");
-        c->candidate.format = s->unclosed;
+        c->candidate = (struct jobs__candidate){.format = s->unclosed};
     } else if (s->count == 0) {
         jobs__violate(c, "X102", "", "no block of the input is a result of %s",
                       c->options->format == JOBS_FORMAT_AUTO ? "a known format" : "the asked format");
@@ -406,10 +417,9 @@ static void choose(struct scan *s)
         jobs__violate(
             c, "X103", "",
             "the input holds %zu results, the first in line %zu and the second in line %zu; --index N chooses one",
-            s->count, s->found[0].line, s->found[1].line);
-        c->candidate.format = s->found[s->count - 1].format;
+            s->count, s->lines[0], s->lines[1]);
+        c->candidate = (struct jobs__candidate){.format = s->last};
     } else {
-        c->candidate = s->found[index == 0 ? 0 : index - 1];
         read_candidate(c);
     }
 }
@@ -426,7 +436,8 @@ static void take_bare(struct scan *s, const char *text, size_t len)
 
 void jobs__extract(struct jobs__conversion *c)
 {
-    struct scan s = {.c = c, .at = 0, .line = 1};
+    size_t mark = c->input_len >= 3 && memcmp(c->input, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* of byte order: no text */
+    struct scan s = {.c = c, .at = mark, .line = 1};
     const char *text = c->input;
     size_t len = c->input_len;
     if (len > JOBS_CONVERT_INPUT_MAX || !jobs__text_is_utf8(text, len)) {

@@ -100,7 +100,8 @@ json_t *jobs__json_read(struct jobs__conversion *c, const char *text, size_t len
     if (rc == JOBS_OK)
         value = build(c, &doc, 0);
     else if (rc == JOBS_INVALID)
-        jobs__violate(c, "X105", fault.pointer, "line %zu: %s", c->candidate.line + fault.line - 1, fault.what);
+        jobs__violate(c, strcmp(fault.rule, "H108") == 0 ? "X106" : "X105", fault.pointer, "line %zu: %s",
+                      c->candidate.line + fault.line - 1, fault.what);
     else
         c->failed = rc;
     jobs__json_free(&doc);

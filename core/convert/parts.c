@@ -14,7 +14,7 @@ void jobs__repair(struct jobs__conversion *c, enum jobs__repair repair)
     c->repairs[repair] = true;
 }
 
-static void set(struct jobs__conversion *c, json_t *object, const char *name, json_t *value)
+void jobs__set(struct jobs__conversion *c, json_t *object, const char *name, json_t *value)
 {
     if (json_object_set_new(object, name, value) != 0)
         c->failed = JOBS_NO_MEMORY;
@@ -32,7 +32,7 @@ void jobs__put_text(struct jobs__conversion *c, json_t *object, const char *name
     struct jobs__buffer clean = {.max = JOBS__TEXT_MAX};
     jobs__append_text(c, &clean, text);
     if (!clean.failed)
-        set(c, object, name, json_stringn(clean.bytes, clean.len));
+        jobs__set(c, object, name, json_stringn(clean.bytes, clean.len));
     jobs__close(c, &clean);
 }
 
@@ -77,7 +77,7 @@ static void remember_origin(struct jobs__conversion *c, const char *list, const 
 {
     char place[64];
     snprintf(place, sizeof place, "/%s/%zu", list, json_array_size(array));
-    set(c, c->origins, place, json_string(origin));
+    jobs__set(c, c->origins, place, json_string(origin));
 }
 
 static json_t *append(struct jobs__conversion *c, const char *list, json_t *array, const char *origin)
@@ -127,9 +127,9 @@ json_t *jobs__add_artifact(struct jobs__conversion *c, const char *kind, const c
     json_t *artifact = append(c, "artifacts", c->artifacts, origin);
     if (artifact == NULL)
         return NULL;
-    set(c, artifact, "kind", json_string(kind));
+    jobs__set(c, artifact, "kind", json_string(kind));
     jobs__put_text(c, artifact, "label", label);
-    set(c, artifact, "reference", json_string(reference));
+    jobs__set(c, artifact, "reference", json_string(reference));
     jobs__put_text(c, artifact, "sourceState", source_state);
     if (nameable)
         c->nameable++;
@@ -143,9 +143,9 @@ json_t *jobs__add_claim(struct jobs__conversion *c, const char *label, bool fail
     if (claim == NULL)
         return NULL;
     jobs__put_text(c, claim, "label", label);
-    set(c, claim, "status", json_string(failed ? "failed" : "not_run"));
+    jobs__set(c, claim, "status", json_string(failed ? "failed" : "not_run"));
     jobs__put_text(c, claim, "evidence", evidence);
-    set(c, claim, "claimSource", json_string("reported"));
+    jobs__set(c, claim, "claimSource", json_string("reported"));
     return claim;
 }
 
@@ -158,16 +158,17 @@ void jobs__add_evidence(struct jobs__conversion *c, const char *path, const char
     json_t *claim = jobs__add_claim(c, path, false, NULL, origin);
     if (claim == NULL || sha256 == NULL)
         return;
-    set(c, claim, "evidenceSha256", json_string(sha256));
+    jobs__set(c, claim, "evidenceSha256", json_string(sha256));
     if (o->hash_evidence == NULL)
         return;
     enum jobs_evidence found = o->hash_evidence(o->context, path, hex);
     bool same = found == JOBS_EVIDENCE_HASHED && strcmp(hex, sha256) == 0;
     static const char *const said[] = {"the file was read and its hash differs", "the file is missing",
                                        "the file could not be read"};
-    set(c, claim, "status", json_string(same ? "passed" : "failed"));
-    set(c, claim, "claimSource", json_string("executed"));
-    set(c, claim, "evidence", json_string(same ? "the file was read and its hash is the one stated" : said[found]));
+    jobs__set(c, claim, "status", json_string(same ? "passed" : "failed"));
+    jobs__set(c, claim, "claimSource", json_string("executed"));
+    jobs__set(c, claim, "evidence",
+              json_string(same ? "the file was read and its hash is the one stated" : said[found]));
 }
 
 json_t *jobs__add_finding(struct jobs__conversion *c, const char *id, const char *severity, const char *summary,
@@ -179,7 +180,7 @@ json_t *jobs__add_finding(struct jobs__conversion *c, const char *id, const char
     jobs__put_text(c, finding, "id", id);
     jobs__put_text(c, finding, "severity", severity == NULL ? "unstated" : severity);
     jobs__put_text(c, finding, "summary", summary == NULL ? id : summary);
-    set(c, finding, "bucket", json_string(bucket));
+    jobs__set(c, finding, "bucket", json_string(bucket));
     return finding;
 }
 
@@ -190,7 +191,7 @@ void jobs__add_question(struct jobs__conversion *c, const char *id, const char *
     jobs__put_text(c, entry, "id", id);
     jobs__put_text(c, entry, "question", question);
     if (entry != NULL && json_array_size(texts) > 0)
-        set(c, entry, "options", json_incref(texts));
+        jobs__set(c, entry, "options", json_incref(texts));
     json_decref(texts);
 }
 

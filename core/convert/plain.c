@@ -36,8 +36,7 @@ static void note_line(struct plain *p, const char *key, size_t index, bool item,
         snprintf(place, sizeof place, "/%s/%zu", key, index);
     else
         snprintf(place, sizeof place, "/%s", key);
-    if (json_object_set_new(p->c->lines, place, json_integer((json_int_t)line)) != 0)
-        p->c->failed = JOBS_NO_MEMORY;
+    jobs__set(p->c, p->c->lines, place, json_integer((json_int_t)line));
 }
 
 static void refuse(struct plain *p, size_t line, const char *why)
@@ -67,8 +66,7 @@ static void take_key(struct plain *p, const char *key, size_t key_len, const cha
         return;
     } else
         to = json_stringn(value, len);
-    if (json_object_set_new(p->object, name, to) != 0)
-        p->c->failed = JOBS_NO_MEMORY;
+    jobs__set(p->c, p->object, name, to);
     memcpy(p->key, name, sizeof name);
     p->key_has_value = len > 0;
     note_line(p, name, 0, false, line);
@@ -83,8 +81,7 @@ static void take_item(struct plain *p, const char *item, size_t len, size_t line
     json_t *list = json_object_get(p->object, p->key);
     if (!json_is_array(list)) {
         list = json_array();
-        if (json_object_set_new(p->object, p->key, list) != 0)
-            p->c->failed = JOBS_NO_MEMORY;
+        jobs__set(p->c, p->object, p->key, list);
     }
     note_line(p, p->key, json_array_size(list), true, line);
     if (json_array_append_new(list, json_stringn(item, len)) != 0)
@@ -125,8 +122,7 @@ static void place_reason(struct plain *p)
     if (reason == NULL || jobs__text(p->object, "summary") != NULL)
         return;
     if (outcome == NULL || strcmp(outcome, "blocked") != 0)
-        if (json_object_set_new(p->object, "summary", json_string(reason)) != 0)
-            p->c->failed = JOBS_NO_MEMORY;
+        jobs__set(p->c, p->object, "summary", json_string(reason));
 }
 
 json_t *jobs__plain_read(struct jobs__conversion *c, const char *text, size_t len, size_t line)

@@ -106,7 +106,7 @@ static size_t local_start(const char *text, size_t len)
         if (left >= 3 && isalpha((unsigned char)rest[0]) && rest[1] == ':' && (rest[2] == '\\' || rest[2] == '/') &&
             !(rest[2] == '/' && left > 3 && rest[3] == '/'))
             return i;
-        if (rest[0] == '~' &&
+        if (rest[0] == '~' && (i == 0 || text[i - 1] != '~') && /* "~~~json", "~~struck~~" */
             (left == 1 || strchr("/\\", rest[1]) != NULL || isalpha((unsigned char)rest[1]) || rest[1] == '_'))
             return i;
         if (rest[0] != '/' || left == 1)

@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINTER_MAX 2048
-
 /* RFC 6901: ~ and / in a name are escaped; a foreign name is shown harmless. */
-static void extend(struct jobs__buffer *pointer, const char *name)
+void jobs__pointer_add(struct jobs__buffer *pointer, const char *name)
 {
     char shown[257];
     jobs__text_one_line(shown, 256, name, strlen(name));
@@ -105,7 +103,7 @@ static void check_value(struct jobs__conversion *c, const struct jobs__field *fi
 void jobs__shape_check(struct jobs__conversion *c, const struct jobs__shape *shape,
                        const struct jobs__shape_rules *rules, const json_t *object, const char *pointer)
 {
-    struct jobs__buffer at = {.max = POINTER_MAX};
+    struct jobs__buffer at = {.max = JOBS__POINTER_MAX};
     const char *name;
     json_t *value;
     jobs__buffer_text(&at, pointer);
@@ -116,7 +114,7 @@ void jobs__shape_check(struct jobs__conversion *c, const struct jobs__shape *sha
         for (size_t i = 0; i < shape->count && field == NULL; i++)
             if (strcmp(shape->fields[i].name, name) == 0)
                 field = &shape->fields[i];
-        extend(&at, name);
+        jobs__pointer_add(&at, name);
         if (at.failed)
             break;
         if (field != NULL)
@@ -129,7 +127,7 @@ void jobs__shape_check(struct jobs__conversion *c, const struct jobs__shape *sha
         const struct jobs__field *field = &shape->fields[i];
         if ((field->flags & JOBS__REQUIRED) == 0 || json_object_get(object, field->name) != NULL)
             continue;
-        extend(&at, field->name);
+        jobs__pointer_add(&at, field->name);
         jobs__violate(c, rules->missing, at.bytes, "is missing");
         shorten(&at, len);
     }

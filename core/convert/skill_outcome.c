@@ -163,13 +163,20 @@ void jobs__workflow_evidence(struct jobs__conversion *c, const json_t *list, con
     }
 }
 
+const char *jobs__workflow_command(const char *text)
+{
+    size_t len =
+        text[0] != '/' ? 0 : strspn(text + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:");
+    return len > 0 && (text[1 + len] == '\0' || text[1 + len] == ' ') ? text + 1 : text;
+}
+
 void jobs__workflow_next(struct jobs__conversion *c, const char *intent, const json_t *targets)
 {
     json_t *texts = jobs__texts(c, targets);
     if (intent != NULL)
-        jobs__put_text(c, c->next, "intent", intent[0] == '/' ? intent + 1 : intent);
-    if (json_array_size(texts) > 0 && json_object_set(c->next, "targets", texts) != 0)
-        c->failed = JOBS_NO_MEMORY;
+        jobs__put_text(c, c->next, "intent", jobs__workflow_command(intent));
+    if (json_array_size(texts) > 0)
+        jobs__set(c, c->next, "targets", json_incref(texts));
     json_decref(texts);
 }
 

@@ -2,7 +2,6 @@
  * and the rules. */
 #include "conversion.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,60 +144,30 @@ static bool default_policy(const struct jobs__conversion *c)
     return mode == NULL || strcmp(mode, "default_three_agent") == 0;
 }
 
-/* YYYY-MM-DD, then optionally T or a space, a time, a fraction, Z or an offset. */
-static bool is_time(const char *text)
-{
-    int year, month, day, hour = 0, minute = 0, second = 0, used = 0, more = 0;
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if (strspn(text, "0123456789-+:.TZ ") != strlen(text) ||
-        sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 || used != 10 ||
-        strspn(text, "0123456789-") < 10 || year < 1 || month < 1 || month > 12)
-        return false;
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    if (day < 1 || day > days[month - 1] + (month == 2 && leap))
-        return false;
-    text += used;
-    if (*text == '\0')
-        return true;
-    if (*text != 'T' && *text != ' ')
-        return false;
-    if (sscanf(text + 1, "%2d:%2d%n", &hour, &minute, &more) != 2 || more != 5)
-        return false;
-    text += 1 + more;
-    if (sscanf(text, ":%2d%n", &second, &more) == 1 && more == 3)
-        text += more;
-    if (*text == '.')
-        do
-            text++;
-        while (isdigit((unsigned char)*text));
-    if (hour > 23 || minute > 59 || second > 60)
-        return false;
-    if (*text == 'Z' || *text == '\0')
-        return text[*text == 'Z'] == '\0';
-    more = 0;
-    return (*text == '+' || *text == '-') && sscanf(text + 1, "%2d:%2d%n", &hour, &minute, &more) == 2 && more == 5 &&
-           hour < 24 && minute < 60 && text[6] == '\0';
-}
-
 /* --- the contract --- */
+
+static void break_hash(struct jobs__conversion *c, const char *tree, const char *member, const char *file)
+{
+    struct jobs__buffer pointer = {.max = JOBS__POINTER_MAX};
+    jobs__buffer_format(&pointer, "/%s/%s", tree, member);
+    if (file != NULL)
+        jobs__pointer_add(&pointer, file);
+    jobs__break(c, "M202", pointer.bytes == NULL ? "" : pointer.bytes);
+    jobs__close(c, &pointer);
+}
 
 static void check_hashes(struct jobs__conversion *c, const char *tree)
 {
     const json_t *object = json_object_get(c->source, tree);
     const char *hash = json_string_value(json_object_get(object, "tree_hash"));
-    char pointer[128];
     const char *name;
     json_t *value;
-    if (!jobs__is_sha256(hash)) {
-        snprintf(pointer, sizeof pointer, "/%s/tree_hash", tree);
-        jobs__break(c, "M202", pointer);
-    }
+    if (!jobs__is_sha256(hash))
+        break_hash(c, tree, "tree_hash", NULL);
     json_object_foreach(json_object_get(object, "files"), name, value)
     {
-        if (json_is_string(value) && jobs__is_sha256(json_string_value(value)))
-            continue;
-        snprintf(pointer, sizeof pointer, "/%s/files", tree);
-        jobs__violate(c, "M202", pointer, "the hash of one of its files is not sha256: and 64 lower-case hex digits");
+        if (!json_is_string(value) || !jobs__is_sha256(json_string_value(value)))
+            break_hash(c, tree, "files", name);
     }
 }
 
@@ -213,26 +182,34 @@ static bool approved_by(const struct jobs__conversion *c, const char *key, const
     return last != NULL && strcmp(last, "approve") == 0;
 }
 
-/* Calls found for every required reviewer without an approval. */
-static void missing_reviews(struct jobs__conversion *c, void (*found)(struct jobs__conversion *c, const char *who))
+/* Calls found for every required reviewer without an approval, with the place that requires it: the role's, or "" for
+ * the three of the default policy. */
+static void missing_reviews(struct jobs__conversion *c,
+                            void (*found)(struct jobs__conversion *c, const char *who, const char *required_by))
 {
     static const char *const reviewers[] = {"codex", "claude-code", "hermes", NULL};
+    char pointer[80];
     size_t i;
     json_t *role;
-    if (default_policy(c)) {
-        for (i = 0; reviewers[i] != NULL; i++)
-            if (!approved_by(c, "reviewer", reviewers[i]))
-                found(c, reviewers[i]);
+    for (i = 0; reviewers[i] != NULL && default_policy(c); i++)
+        if (!approved_by(c, "reviewer", reviewers[i]))
+            found(c, reviewers[i], "");
+    if (default_policy(c))
         return;
+    json_array_foreach(json_object_get(section(c, "review_policy"), "required_roles"), i, role)
+    {
+        snprintf(pointer, sizeof pointer, "/validation/review_policy/required_roles/%zu", i);
+        if (!approved_by(c, "role", json_string_value(role)))
+            found(c, json_string_value(role), pointer);
     }
-    json_array_foreach(json_object_get(section(c, "review_policy"), "required_roles"), i,
-                       role) if (!approved_by(c, "role", json_string_value(role))) found(c, json_string_value(role));
 }
 
-static void violate_review(struct jobs__conversion *c, const char *who)
+static void violate_review(struct jobs__conversion *c, const char *who, const char *required_by)
 {
-    (void)who;
-    jobs__violate(c, "M205", "/validation/pre_promotion_reports", "a required approval is missing or was withdrawn");
+    if (required_by[0] == '\0')
+        jobs__violate(c, "M205", "/validation/pre_promotion_reports", "the last report of %s must approve", who);
+    else
+        jobs__violate(c, "M205", required_by, "the last report of this role must approve");
 }
 
 static void check_approved(struct jobs__conversion *c)
@@ -258,7 +235,7 @@ static void check_promoted(struct jobs__conversion *c)
     if (jobs__text(validation(c), "promoted_by") == NULL)
         jobs__break(c, "M208", "/validation/promoted_by");
     const char *at = jobs__text(validation(c), "promoted_at");
-    if (at == NULL || !is_time(at))
+    if (at == NULL || !jobs__is_time(at))
         jobs__break(c, "M208", "/validation/promoted_at");
 }
 
@@ -392,19 +369,19 @@ static void put_reviews(struct jobs__conversion *c)
         jobs__put_text(c, review, "role", role == NULL ? "reviewer" : role);
         jobs__put_text(c, review, "reviewer", jobs__text(report, "reviewer"));
         jobs__put_text(c, review, "verdict", jobs__text(report, "status"));
-        if (path != NULL && !jobs__refuse_local(c, path, pointer) &&
-            json_object_set_new(review, "reference", json_string(path)) != 0)
-            c->failed = JOBS_NO_MEMORY;
+        if (path != NULL && !jobs__refuse_local(c, path, pointer))
+            jobs__set(c, review, "reference", json_string(path));
         char place[64];
         snprintf(place, sizeof place, "/reviews/%zu", i);
-        if (json_array_append_new(c->reviews, review) != 0 ||
-            json_object_set_new(c->origins, place, json_string(pointer)) != 0)
+        jobs__set(c, c->origins, place, json_string(pointer));
+        if (json_array_append_new(c->reviews, review) != 0)
             c->failed = JOBS_NO_MEMORY;
     }
 }
 
-static void name_review(struct jobs__conversion *c, const char *who)
+static void name_review(struct jobs__conversion *c, const char *who, const char *required_by)
 {
+    (void)required_by;
     jobs__buffer_text(&c->blocker, c->blocker.len > 0 ? ", " : "reviews missing: ");
     jobs__append_text(c, &c->blocker, who);
 }
@@ -466,7 +443,7 @@ void jobs__convert_sublation_manifest(struct jobs__conversion *c)
         jobs__break(c, "M105", "/schema_version");
     if (jobs__violated(c))
         return;
-    bool timed = created != NULL && is_time(created);
+    bool timed = created != NULL && jobs__is_time(created);
     if (!c->options->schema_level) {
         if (!timed)
             jobs__break(c, "M201", "/created_at");

@@ -171,8 +171,8 @@ static void put_item_artifacts(struct jobs__conversion *c, const json_t *item, s
         char *path = shown_path(c, item, patch);
         snprintf(pointer, sizeof pointer, "/items/%zu/patch_path", i);
         json_t *artifact = path == NULL ? NULL : jobs__add_artifact(c, "file", path, path, NULL, pointer, true);
-        if (artifact != NULL && json_object_set_new(artifact, "sha256", json_string(hash)) != 0)
-            c->failed = JOBS_NO_MEMORY;
+        if (artifact != NULL)
+            jobs__set(c, artifact, "sha256", json_string(hash));
         free(path);
     }
     if (root != NULL && tree != NULL) {

@@ -13,6 +13,8 @@ void jobs__workflow_numbers(struct jobs__conversion *c);
 void jobs__workflow_blockers(struct jobs__conversion *c);
 /* Every reference of the list by its looks: link, commit, file, else a claim that was not run. */
 void jobs__workflow_evidence(struct jobs__conversion *c, const json_t *list, const char *pointer);
+/* A command without its slash. A path keeps its own, so that it is known for one. */
+const char *jobs__workflow_command(const char *text);
 /* next.intent without its slash, next.targets. */
 void jobs__workflow_next(struct jobs__conversion *c, const char *intent, const json_t *targets);
 

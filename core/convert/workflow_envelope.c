@@ -149,8 +149,7 @@ static void repair_root(struct jobs__conversion *c)
 {
     if (json_object_get(c->source, "detail") == NULL) {
         jobs__repair(c, JOBS__REPAIR_DETAIL_DEFAULTED);
-        if (json_object_set_new(c->source, "detail", json_null()) != 0)
-            c->failed = JOBS_NO_MEMORY;
+        jobs__set(c, c->source, "detail", json_null());
     }
     json_t *candidates = json_object_get(c->source, "design_candidates");
     json_t *detail = json_object_get(c->source, "detail");
@@ -329,9 +328,8 @@ static void join(struct jobs__conversion *c, struct jobs__buffer *to, const json
     json_t *entry;
     json_array_foreach(list, i, entry)
     {
-        const char *text = json_string_value(entry);
         jobs__buffer_text(to, i > 0 ? between : "");
-        jobs__append_text(c, to, text[0] == '/' ? text + 1 : text);
+        jobs__append_text(c, to, jobs__workflow_command(json_string_value(entry)));
     }
 }
 
@@ -453,7 +451,7 @@ void jobs__convert_workflow_envelope(struct jobs__conversion *c)
     put_disposition(c);
     put_next(c);
     json_int_t decisions = json_integer_value(part(c, "findings", "decisions_recorded"));
-    if (decisions > 0 && (finished || strcmp(c->disposition, "blocked") != 0)) {
+    if (decisions > 0 && strcmp(c->disposition, "blocked") != 0) {
         snprintf(count, sizeof count, "%" JSON_INTEGER_FORMAT, decisions);
         jobs__outcome_line(c, "Decisions recorded", count);
     }

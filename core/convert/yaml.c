@@ -31,6 +31,10 @@ static bool advance(struct yaml *y)
     if (y->has_event)
         yaml_event_delete(&y->event);
     y->has_event = yaml_parser_parse(&y->parser, &y->event) != 0;
+    if (!y->has_event && y->parser.error == YAML_MEMORY_ERROR) {
+        y->c->failed = JOBS_NO_MEMORY;
+        return false;
+    }
     if (!y->has_event) {
         jobs__violate(y->c, "X105", "", "line %zu: this is no YAML that can be read",
                       y->base + y->parser.problem_mark.line);
@@ -77,8 +81,7 @@ static json_t *scalar(struct yaml *y)
 
 static void note_line(struct yaml *y, const char *pointer)
 {
-    if (json_object_set_new(y->c->lines, pointer, json_integer((json_int_t)line_of(y))) != 0)
-        y->c->failed = JOBS_NO_MEMORY;
+    jobs__set(y->c, y->c->lines, pointer, json_integer((json_int_t)line_of(y)));
 }
 
 static json_t *value(struct yaml *y, struct jobs__buffer *pointer, int depth);

@@ -1,5 +1,6 @@
 /* test_convert.c - the samples behave as their names say; extraction picks the real result or refuses. */
 #include "convert_samples.h"
+#include "core/buffer.h"
 
 #include <jobs/handoff.h>
 
@@ -146,6 +147,13 @@ static void extraction_finds_the_one_result(void **state)
         {"the plain form up to the next heading",
          "# RESULT ENVELOPE\nagent: bubbles.a\noutcome: completed_owned\nreason: Done.\n\n# More\nprose\n", ""},
         {"a byte order mark", "\xEF\xBB\xBF" OUTCOME("completed"), ""},
+        {"a byte order mark before a fence", "\xEF\xBB\xBF" FENCE(OUTCOME("completed")), ""},
+        {"a byte order mark before a heading",
+         "\xEF\xBB\xBF# RESULT-ENVELOPE\nagent: bubbles.a\noutcome: blocked\nreason: R\n", ""},
+        {"another system's result under the heading", "## Result envelope\n\n" FENCE(OUTCOME("completed")), ""},
+        {"another system's, in its own spelling alone", "## Result envelope\n\n```jsonc\n" OUTCOME("completed") "```\n",
+         "B101"},
+        {"a fence under the heading that says nothing", "# RESULT-ENVELOPE\n```\n" BUBBLES "```\n", "X105"},
         {"not UTF-8", "```json\n\xff\n```\n", "X101"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -202,8 +210,33 @@ static void ceilings_refuse_and_never_cut(void **state)
         text[at++] = ']';
     strcpy(text + at, "}");
     assert_int_equal(convert_text(NULL, rule, text), JOBS_INVALID);
-    assert_string_equal(rule, "X105");
+    assert_string_equal(rule, "X106");
     free(text);
+}
+
+/* However many there are, each can be asked for. */
+static void an_index_has_no_end(void **state)
+{
+    (void)state;
+    enum {
+        RESULTS = 100
+    };
+    static const char one[] = FENCE(OUTCOME("completed")), last[] = FENCE(OUTCOME("failed"));
+    struct jobs__buffer text = {.max = JOBS_CONVERT_INPUT_MAX};
+    struct jobs_convert_options options = plain;
+    json_t *manifest = NULL;
+    char rule[8];
+    for (size_t i = 1; i < RESULTS; i++)
+        jobs__buffer_text(&text, one);
+    jobs__buffer_text(&text, last);
+    options.index = RESULTS;
+    assert_int_equal(convert(&manifest, rule, text.bytes, text.len, &options), JOBS_OK);
+    assert_string_equal(text_of(manifest, "disposition"), "failed");
+    json_decref(manifest);
+    options.index = RESULTS + 1;
+    assert_int_equal(convert(NULL, rule, text.bytes, text.len, &options), JOBS_INVALID);
+    assert_string_equal(rule, "X103");
+    jobs__buffer_free(&text);
 }
 
 static void job_and_requested_outcome_come_from_outside(void **state)
@@ -236,6 +269,7 @@ static void local_things_stay_here(void **state)
         {"C:\\Users\\me and \\\\host\\share", "<redacted> and <redacted>"},
         {"code SR-3BA0DEA8.", "code <redacted>."},
         {"https://example.org/a/b and and/or 5/6 ~5 ms... ok", "https://example.org/a/b and and/or 5/6 ~5 ms... ok"},
+        {"~~~json and ~~struck~~ ~~/x", "~~~json and ~~struck~~ ~~<redacted>"},
         {"run /review-change next", "run /review-change next"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -379,6 +413,31 @@ static void a_local_binding_is_published_redacted(void **state)
     json_decref(manifest);
 }
 
+/* In YAML too, whatever its escapes hide; what is around stays as it was. */
+static void a_binding_in_yaml_is_published_redacted(void **state)
+{
+    (void)state;
+#define ENVELOPE(comment, summary, root, visible, may, behind)                                                         \
+    "# RESULT-ENVELOPE\n```yaml\n# \u00e9t\u00e9 " comment "\nagent: bubbles.a\noutcome: completed_owned\n"            \
+    "summary: " summary "\nnote: ~\nrepositoryRoot: " root "\nrepositoryAlias: 'c''s'\nrepositoryResolution:\n"        \
+    "  {sessionId: s, decisionId: d, controlRevision: 1, controlPathDigest: x,\n"                                      \
+    "   authority: explicit-repository-root, transition: established, scopeKind: command, scopeId: null,\n"            \
+    "   targetKind: repository-root, pathVisibility: " visible ", actionable: " may "} # on\n```\n" behind
+    static const char text[] =
+        ENVELOPE("in /srv/c", "\"S\\x52-0BADF00D \\x2fsrv\\x2fc\"", "/srv/c", "local", "true", "Bye, ~/x.\n");
+    static const char kept[] = ENVELOPE("in <redacted>", "\"<redacted> <redacted>\"", "\"<redacted-local-root>\"",
+                                        "\"redacted\"", "false", "Bye, <redacted>.\n");
+    struct jobs_convert_options options = plain;
+    json_t *manifest = NULL;
+    char rule[8];
+    options.keep_original = true;
+    assert_int_equal(convert(&manifest, rule, text, strlen(text), &options), JOBS_OK);
+    assert_true(has_repair(manifest, "binding-redacted"));
+    assert_true(has_repair(manifest, "text-redacted"));
+    assert_string_equal(text_of(json_object_get(manifest, "source"), "original"), kept);
+    json_decref(manifest);
+}
+
 static void every_rule_is_documented(void **state)
 {
     (void)state;
@@ -413,6 +472,7 @@ int main(void)
         cmocka_unit_test(samples_behave_as_their_names_say),
         cmocka_unit_test(extraction_finds_the_one_result),
         cmocka_unit_test(an_index_chooses),
+        cmocka_unit_test(an_index_has_no_end),
         cmocka_unit_test(ceilings_refuse_and_never_cut),
         cmocka_unit_test(job_and_requested_outcome_come_from_outside),
         cmocka_unit_test(local_things_stay_here),
@@ -421,6 +481,7 @@ int main(void)
         cmocka_unit_test(a_report_hash_is_recomputed),
         cmocka_unit_test(evidence_passes_only_when_hashed_here),
         cmocka_unit_test(a_local_binding_is_published_redacted),
+        cmocka_unit_test(a_binding_in_yaml_is_published_redacted),
         cmocka_unit_test(every_rule_is_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,9 +72,21 @@ static void samples(void **state)
     assert_true(each_sample(each_fails, NULL) > 0);
 }
 
+static void yaml(void **state)
+{
+    (void)state;
+    char text[] = "# RESULT-ENVELOPE\n```yaml\nagent: bubbles.a\noutcome: completed_owned\nsummary: at \"/srv/c\"\n"
+                  "addressedFindings: ['F-1: x', \"\\x46-2\"]\nfindings: [{id: F-1, summary: y}]\nnote: ~\n"
+                  "artifactsCreated:\n  - a/b.c\n```\n";
+    const struct sample s = {.name = "yaml", .text = text, .len = sizeof text - 1};
+    each_fails(&s, NULL);
+    s.text[sizeof text - 6] = 'x'; /* the fence no longer ends */
+    each_fails(&s, NULL);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(samples)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(samples), cmocka_unit_test(yaml)};
     json_set_alloc_funcs(__wrap_malloc, __wrap_free);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

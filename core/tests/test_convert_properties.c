@@ -16,8 +16,8 @@
 #include <jansson.h>
 #include <openssl/evp.h>
 
-static const char *const forbidden[] = {"/srv/",       "~/",          "../",        "file:",      "C:\\",
-                                        "SR-0BADF00D", "SR-3BA0DEA8", "/opt/agent", "/etc/passwd"};
+static const char *const forbidden[] = {"srv/private", "~/",          "../",       "file:",     "C:\\",
+                                        "SR-0BADF00D", "SR-3BA0DEA8", "opt/agent", "etc/passwd"};
 
 /* --- the invariants --- */
 

@@ -7,6 +7,7 @@
 #include "convert_sources.h"
 #include "core/buffer.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,6 +24,8 @@ enum spelling {
     AS_ITEMS,
     SPELLINGS
 };
+
+static size_t kept_clean; /* conversions whose original fitted */
 
 static const char *pick(const char *const *list, size_t count)
 {
@@ -60,8 +63,12 @@ static void put_yaml_string(struct jobs__buffer *out, const char *text)
         jobs__buffer_char(out, '\'');
     } else {
         json_t *string = json_string(text);
-        char *spelled = json_dumps(string, JSON_ENCODE_ANY); /* YAML's double quotes read JSON's escapes */
-        jobs__buffer_text(out, spelled);
+        char *spelled = json_dumps(string, JSON_ENCODE_ANY); /* YAML's double quotes read JSON's escapes, and more */
+        for (const char *p = spelled; *p != '\0'; p++) {
+            bool whole = p > spelled && p[1] != '\0' && isalnum((unsigned char)*p) && strchr(text, '\\') == NULL &&
+                         strchr(spelled, '\\') == NULL;
+            jobs__buffer_format(out, whole && below(6) == 0 ? "\\x%02x" : "%c", (unsigned char)*p);
+        }
         free(spelled);
         json_decref(string);
     }
@@ -269,6 +276,46 @@ static void expect_same(const struct verdict *wanted, const struct jobs__buffer 
     json_decref(got.manifest);
 }
 
+/* What is kept of an input is the same result, and nothing is left in it to hide. */
+static void expect_clean(const struct verdict *wanted, const struct jobs__buffer *text, enum jobs_format format)
+{
+    const struct jobs_convert_options options = {
+        .format = format, .keep_original = true, .job_request = SAMPLE_JOB, .requested_outcome = "Do the work."};
+    struct jobs_report report = {0};
+    struct verdict again;
+    char *manifest = NULL;
+    size_t len = 0, i;
+    json_t *repair;
+    int code = jobs_convert(&manifest, &len, NULL, text->bytes, text->len, &options, &report);
+    if (code != JOBS_OK) { /* it does not fit, or holds CR */
+        assert_int_equal(code, JOBS_INVALID);
+        assert_string_equal(report.violations[0].rule, "X110");
+        jobs_report_wipe(&report);
+        return;
+    }
+    json_t *kept = json_loadb(manifest, len, 0, NULL);
+    const char *original = json_string_value(json_object_get(json_object_get(kept, "source"), "original"));
+    judge(&again, original, strlen(original), format, 0);
+    json_t *from = json_object_get(again.manifest, "source"),
+           *wanted_from = json_object_get(wanted->manifest, "source");
+    json_array_foreach(json_object_get(from, "repairs"), i, repair)
+    {
+        assert_string_not_equal(json_string_value(repair), "text-redacted");
+        assert_string_not_equal(json_string_value(repair), "binding-redacted");
+    }
+    json_object_del(from, "repairs");
+    json_t *repairs = json_incref(json_object_get(wanted_from, "repairs"));
+    json_object_del(wanted_from, "repairs");
+    if (!json_equal(wanted->manifest, again.manifest))
+        fail_msg("another handoff ('%s') of:\n%s\nwhich was kept as:\n%s", again.broken, text->bytes, original);
+    json_object_set_new(wanted_from, "repairs", repairs);
+    json_decref(again.manifest);
+    json_decref(kept);
+    free(manifest);
+    jobs_report_wipe(&report);
+    kept_clean++;
+}
+
 static void one_source(json_t *source, enum jobs_format format, size_t *converted)
 {
     enum spelling how = format == JOBS_FORMAT_BUBBLES ? (enum spelling)below(SPELLINGS) : IN_FENCE;
@@ -294,6 +341,8 @@ static void one_source(json_t *source, enum jobs_format format, size_t *converte
     end_lines(&cut);
     if (marked) {
         expect_same(&wanted, &text, asked, 0);
+        if (wanted.manifest != NULL && format != JOBS_FORMAT_SUBLATION_REPORT) /* whose hash sees every change */
+            expect_clean(&wanted, &text, asked);
         expect_rule(&twice, asked, "X103");
         expect_same(&wanted, &twice, asked, 1 + below(2));
         if (how != AS_ITEMS)
@@ -328,6 +377,8 @@ static void each_spelling(void **state)
         print_message("%s: %zu of %zu generated sources converted, in every spelling\n", jobs_format_name(format),
                       converted, runs);
         assert_true(converted > 0);
+        assert_true(kept_clean > 0 || format == JOBS_FORMAT_SUBLATION_REPORT);
+        kept_clean = 0;
         for (size_t i = 0; i < pool.count; i++)
             json_decref(pool.sources[i]);
     }
