@@ -47,6 +47,11 @@ void jobs__auth_answered(struct jobs__auth *auth, bool accepted)
         auth->failures++;
 }
 
+bool jobs__auth_is_lost(const struct jobs__auth *auth)
+{
+    return auth->demanded && !jobs__auth_due(auth);
+}
+
 bool jobs__auth_pending(const struct jobs__auth *auth)
 {
     return auth->state == JOBS__AUTH_OUT || auth->owed_until != 0;

@@ -44,6 +44,9 @@ bool jobs__auth_challenge(struct jobs__auth *auth, const char *text, size_t len)
 bool jobs__auth_due(const struct jobs__auth *auth);
 void jobs__auth_sent(struct jobs__auth *auth, int64_t now, const char id[65]);
 void jobs__auth_answered(struct jobs__auth *auth, bool accepted);
+/* After a refusal: whether this connection is of no more use. A relay that has not asked for AUTH may do without, and
+ * one that has challenged anew gets a second answer. */
+bool jobs__auth_is_lost(const struct jobs__auth *auth);
 /* Whether something that needs AUTH should wait: for the answer, or for a challenge that is owed. */
 bool jobs__auth_pending(const struct jobs__auth *auth);
 /* The relay wants AUTH. Returns false when this connection can no longer give it. */

@@ -203,8 +203,7 @@ static void take_ok(struct jobs__feed *f, int64_t now, const struct jobs__frame 
     if (frame->accepted)
         return;
     jobs__feed_say(f, frame->text, frame->text_len);
-    /* A relay that has not asked for it may do without; and one that has challenged anew gets a second answer. */
-    if (f->auth.demanded && !jobs__auth_due(&f->auth))
+    if (jobs__auth_is_lost(&f->auth))
         jobs__feed_auth_failed(f, now);
 }
 

@@ -262,7 +262,7 @@ static void take_ok(struct jobs__replay_line *l, int64_t now, const struct jobs_
         jobs__auth_answered(&l->auth, frame->accepted);
         if (!frame->accepted) {
             say(l, frame->text, frame->text_len);
-            if (l->auth.demanded && !jobs__auth_due(&l->auth)) /* else it may do without */
+            if (jobs__auth_is_lost(&l->auth))
                 jobs__replay_auth_failed(l, now);
         }
         return;

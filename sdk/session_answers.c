@@ -151,8 +151,7 @@ static void auth_answered(struct jobs__session *s, int64_t now, const struct job
         return;
     }
     jobs__auth_answered(&s->auth, false);
-    /* A relay that has not asked for it may do without; and one that has challenged anew gets a second answer. */
-    if (s->auth.demanded && !jobs__auth_due(&s->auth))
+    if (jobs__auth_is_lost(&s->auth))
         jobs__session_auth_failed(s, now);
 }
 
