@@ -7,8 +7,13 @@
 #include "convert_samples.h"
 
 #include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+
+#include <cmocka.h>
 
 static uint64_t seed;
 
@@ -186,6 +191,27 @@ static inline json_t *invent_source(const struct pool *pool)
     for (size_t n = below(6); n > 0; n--)
         mutate(source);
     return source;
+}
+
+/* Calls use with so many invented results of a format (JOBS_CONVERT_RUNS: that many); returns how many it said were
+ * converted. */
+static inline size_t each_invented(enum jobs_format format, size_t *runs,
+                                   void (*use)(json_t *source, enum jobs_format format, size_t *converted))
+{
+    struct pool pool = {.format = format};
+    const char *asked = getenv("JOBS_CONVERT_RUNS");
+    size_t converted = 0;
+    *runs = asked != NULL ? strtoul(asked, NULL, 10) : *runs;
+    each_sample(gather, &pool);
+    assert_true(pool.count > 0);
+    for (size_t run = 0; run < *runs; run++) {
+        json_t *source = invent_source(&pool);
+        use(source, format, &converted);
+        json_decref(source);
+    }
+    for (size_t i = 0; i < pool.count; i++)
+        json_decref(pool.sources[i]);
+    return converted;
 }
 
 static inline void set_seed(void)

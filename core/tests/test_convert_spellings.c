@@ -362,25 +362,13 @@ static void one_source(json_t *source, enum jobs_format format, size_t *converte
 static void each_spelling(void **state)
 {
     (void)state;
-    const char *runs_word = getenv("JOBS_CONVERT_RUNS");
-    size_t runs = runs_word != NULL ? strtoul(runs_word, NULL, 10) : 2000;
     for (enum jobs_format format = JOBS_FORMAT_BUBBLES; format <= JOBS_FORMAT_SUBLATION_REPORT; format++) {
-        struct pool pool = {.format = format};
-        size_t converted = 0;
-        each_sample(gather, &pool);
-        assert_true(pool.count > 0);
-        for (size_t run = 0; run < runs; run++) {
-            json_t *source = invent_source(&pool);
-            one_source(source, format, &converted);
-            json_decref(source);
-        }
+        size_t runs = 2000, converted = each_invented(format, &runs, one_source);
         print_message("%s: %zu of %zu generated sources converted, in every spelling\n", jobs_format_name(format),
                       converted, runs);
         assert_true(converted > 0);
         assert_true(kept_clean > 0 || format == JOBS_FORMAT_SUBLATION_REPORT);
         kept_clean = 0;
-        for (size_t i = 0; i < pool.count; i++)
-            json_decref(pool.sources[i]);
     }
 }
 
