@@ -75,6 +75,27 @@ json_t *print_violations(const struct jobs_report *report)
     return violations;
 }
 
+json_t *print_faults(const struct jobs_read_counts *counts)
+{
+    json_t *faults = json_array();
+    for (size_t i = 0; i < counts->fault_count; i++) {
+        const struct jobs_relay_fault *fault = &counts->faults[i];
+        json_array_append_new(faults,
+                              json_pack("{s:o, s:s, s:o}", "url", print_string(fault->url), "error",
+                                        jobs_code_category((int)fault->code), "message", print_string(fault->message)));
+    }
+    return faults;
+}
+
+void print_faults_for_person(const struct run *run, const struct jobs_read_counts *counts)
+{
+    for (size_t i = 0; i < counts->fault_count; i++) {
+        char text[2 * JOBS_RELAY_MESSAGE_MAX];
+        snprintf(text, sizeof text, "not all from %.200s: %s", counts->faults[i].url, counts->faults[i].message);
+        print_note(run, text);
+    }
+}
+
 /* A template has no bytes yet: its members one by one. */
 static json_t *unsigned_event(const struct jobs_event *event)
 {

@@ -18,26 +18,15 @@ static void tell_counts(struct run *run, const struct listing *listing, size_t l
                  counts->foreign, counts->malformed);
         if (listing->folded + counts->foreign + counts->malformed > 0)
             print_note(run, text);
-        for (size_t i = 0; i < counts->fault_count; i++) {
-            snprintf(text, sizeof text, "not all from %.120s: %.120s", counts->faults[i].url,
-                     counts->faults[i].message);
-            print_note(run, text);
-        }
+        print_faults_for_person(run, counts);
         return;
     }
-    json_t *faults = json_array();
-    for (size_t i = 0; i < counts->fault_count; i++)
-        json_array_append_new(faults, json_pack("{s:o, s:s, s:o}", "url", print_string(counts->faults[i].url), "error",
-                                                jobs_code_category((int)counts->faults[i].code), "message",
-                                                print_string(counts->faults[i].message)));
-    if (listing->folded + counts->foreign + counts->malformed + counts->fault_count == 0) {
-        json_decref(faults);
+    if (listing->folded + counts->foreign + counts->malformed + counts->fault_count == 0)
         return;
-    }
-    int ignored =
-        print_line_to(STDERR_FILENO, json_pack("{s:I, s:I, s:I, s:I, s:o}", "listed", (json_int_t)listed, "folded",
-                                               (json_int_t)listing->folded, "foreign", (json_int_t)counts->foreign,
-                                               "malformed", (json_int_t)counts->malformed, "incomplete", faults));
+    int ignored = print_line_to(
+        STDERR_FILENO, json_pack("{s:I, s:I, s:I, s:I, s:o}", "listed", (json_int_t)listed, "folded",
+                                 (json_int_t)listing->folded, "foreign", (json_int_t)counts->foreign, "malformed",
+                                 (json_int_t)counts->malformed, "incomplete", print_faults(counts)));
     (void)ignored;
 }
 

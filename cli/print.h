@@ -6,6 +6,8 @@
 
 #include "run.h"
 
+#include <jobs/read.h>
+
 #include <jansson.h>
 
 /* Fills closed descriptors 0 to 2 so that no file we open gets one of them, and is written to by accident. */
@@ -47,6 +49,9 @@ json_t *print_warning_list(const struct jobs_receipt *receipt);
 json_t *print_receipt(const struct jobs_receipt *receipt, bool accepted);
 /* [{"rule","pointer","message"}] */
 json_t *print_violations(const struct jobs_report *report);
+/* Relays that did not give everything they have: a list of objects, or a note each for a person. */
+json_t *print_faults(const struct jobs_read_counts *counts);
+void print_faults_for_person(const struct run *run, const struct jobs_read_counts *counts);
 /* The event in NIP-01's order; of a template only what is known before it is signed. */
 json_t *print_event(const struct jobs_event *event);
 

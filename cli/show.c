@@ -155,21 +155,11 @@ static int collect(void *context, const struct jobs_event *event)
 /* A life that may lack something is shown, but not as if it were whole. */
 static void tell_faults(const struct run *run, const struct jobs_read_counts *counts)
 {
-    json_t *faults = json_array();
-    for (size_t i = 0; i < counts->fault_count; i++) {
-        const struct jobs_relay_fault *fault = &counts->faults[i];
-        char text[2 * JOBS_RELAY_MESSAGE_MAX];
-        snprintf(text, sizeof text, "not all from %.200s: %s", fault->url, fault->message);
-        print_note(run, text);
-        json_array_append_new(faults,
-                              json_pack("{s:o, s:s, s:o}", "url", print_string(fault->url), "error",
-                                        jobs_code_category((int)fault->code), "message", print_string(fault->message)));
-    }
+    print_faults_for_person(run, counts);
     if (counts->fault_count > 0 && !print_is_for_person(run, STDERR_FILENO)) {
-        int ignored = print_line_to(STDERR_FILENO, json_pack("{s:O}", "incomplete", faults));
+        int ignored = print_line_to(STDERR_FILENO, json_pack("{s:o}", "incomplete", print_faults(counts)));
         (void)ignored;
     }
-    json_decref(faults);
 }
 
 /* The request, which nothing but its id names, and all that names it. */

@@ -82,22 +82,20 @@ static int choose(struct candidate **out, struct watching *watching)
  */
 static int print_chosen(struct run *run, const struct candidate *chosen)
 {
-    json_t *line = feed_line_json(&chosen->line);
-    char *facts = line != NULL ? json_dumps(line, JSON_COMPACT) : NULL, *text = NULL;
+    char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
-    if (out != NULL && facts != NULL) {
-        card_put_json(out, facts, strlen(facts) - 1);
-        fputs(",\"handoff\":", out);
+    int code = out != NULL ? card_put_facts(out, feed_line_json(&chosen->line), "handoff") : JOBS_NO_MEMORY;
+    if (code == JOBS_OK) {
         card_put_json(out, chosen->payload, strlen(chosen->payload));
         fputs("}\n", out);
     }
-    bool whole = out != NULL && fclose(out) == 0 && facts != NULL;
+    if (out != NULL && fclose(out) != 0)
+        code = JOBS_NO_MEMORY;
     progress_erase();
-    int code = whole ? print_bytes(run, text, len) : JOBS_NO_MEMORY;
+    if (code == JOBS_OK)
+        code = print_bytes(run, text, len);
     free(text);
-    free(facts);
-    json_decref(line);
     return code;
 }
 

@@ -8,6 +8,8 @@
 
 #include <jobs/event.h>
 
+#include <jansson.h>
+
 #include <stdio.h>
 
 struct card {
@@ -55,6 +57,10 @@ void card_raw(FILE *out, const struct jobs_event *event);
 
 /* JSON in which strings alone hold what is not ASCII, with such characters escaped. */
 void card_put_json(FILE *out, const char *json, size_t len);
+
+/* An object up to the colon of its last member: the facts, which it takes over, then the name. The caller writes the
+ * value, its numbers as they were spelled, and the brace. JOBS_OK or JOBS_NO_MEMORY. */
+JOBS_MUST_USE int card_put_facts(FILE *out, json_t *facts, const char *name);
 
 /* "2026-11-30 21:04:05 UTC" into out (32 bytes); returns out. */
 char *card_time(char out[32], int64_t seconds);

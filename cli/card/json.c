@@ -84,23 +84,29 @@ static void put_string(FILE *out, const char *text, size_t len)
     fputc('"', out);
 }
 
-int card_json(FILE *out, const struct card *card, const struct card_look *look)
+int card_put_facts(FILE *out, json_t *facts, const char *name)
 {
-    json_t *facts = facts_of(card, look);
     char *text = facts != NULL ? json_dumps(facts, JSON_COMPACT) : NULL;
-    size_t len;
     json_decref(facts);
     if (text == NULL)
         return JOBS_NO_MEMORY;
     card_put_json(out, text, strlen(text) - 1);
+    fprintf(out, ",\"%s\":", name);
     free(text);
+    return JOBS_OK;
+}
+
+int card_json(FILE *out, const struct card *card, const struct card_look *look)
+{
+    size_t len;
+    int code = card_put_facts(out, facts_of(card, look), card->handoff != NULL ? "payload" : "content");
+    if (code != JOBS_OK)
+        return code;
     if (card->handoff != NULL) {
         const char *payload = jobs_handoff_canonical(card->handoff, &len);
-        fputs(",\"payload\":", out);
         card_put_json(out, payload, len);
     } else {
         const char *content = jobs_event_content(card->event, &len);
-        fputs(",\"content\":", out);
         put_string(out, content, len);
     }
     fputs("}\n", out);
