@@ -21,8 +21,8 @@ void jobs__feed_say_plain(struct jobs__feed *f, const char *text)
 
 void jobs__feed_end(struct jobs__feed *f, enum jobs_code code)
 {
-    f->result.complete = code == JOBS_OK || (f->result.complete && f->options.live);
-    f->result.code = f->result.complete ? JOBS_OK : code;
+    f->result.complete = code == JOBS_OK;
+    f->result.code = code;
     f->done = true;
     f->resting = false;
 }

@@ -65,7 +65,7 @@ void jobs__feed_stop(struct jobs__feed *feed);
 bool jobs__feed_is_over(const struct jobs__feed *feed);
 
 struct jobs__feed_result {
-    bool complete; /* everything stored (or needed) was given at least once */
+    bool complete; /* everything stored (or needed) was given at least once; not of one that had to end */
     enum jobs_code
         code; /* why not: JOBS_UNREACHABLE, JOBS_DENIED, JOBS_REFUSED, JOBS_NO_MEMORY; JOBS_OK when complete */
     int retry_after;

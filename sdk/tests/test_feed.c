@@ -798,7 +798,15 @@ static void the_relay_ends_the_subscription(void **state)
     waits_at_most(8020);
     subscribes(0);
     says_closed(t.live, "blocked: you");
-    expects(JOBS__WANT_DONE);
+    fails(JOBS_REFUSED, "blocked: you");
+    begin(WATCHES | WITHOUT_KEY);
+    connects();
+    subscribes(0);
+    says_eose();
+    asks_page(0, 0, 4);
+    says_eose();
+    says_closed(t.live, "auth-required: who are you");
+    fails(JOBS_DENIED, "auth-required");
 }
 
 static void auth_again_after_an_interruption(void **state)
