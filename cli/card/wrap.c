@@ -84,23 +84,33 @@ void wrap_pop(struct wrap *wrap)
     wrap->depth--;
 }
 
-static size_t shown_depth(const struct wrap *wrap)
+/* How many of the prefixes leave room for text; returns it in *room. */
+static size_t shown_depth(const struct wrap *wrap, size_t *room)
 {
-    return wrap->depth < WRAP_PREFIXES_MAX ? wrap->depth : WRAP_PREFIXES_MAX;
+    size_t depth = 0;
+    *room = wrap->width;
+    while (depth < wrap->depth && depth < WRAP_PREFIXES_MAX) {
+        const struct wrap_prefix *prefix = &wrap->prefixes[depth];
+        size_t taken = escape_width(prefix->used ? prefix->rest : prefix->first);
+        if (*room < taken + WRAP_NARROWEST)
+            break;
+        *room -= taken;
+        depth++;
+    }
+    return depth;
 }
 
 size_t wrap_room(const struct wrap *wrap)
 {
-    size_t taken = 0;
-    for (size_t i = 0; i < shown_depth(wrap); i++)
-        taken += escape_width(wrap->prefixes[i].used ? wrap->prefixes[i].rest : wrap->prefixes[i].first);
-    return wrap->width >= taken + WRAP_NARROWEST ? wrap->width - taken : WRAP_NARROWEST;
+    size_t room;
+    (void)shown_depth(wrap, &room);
+    return room;
 }
 
 /* Of an empty line only what is to be seen of the prefixes. */
 static void put_prefixes(struct wrap *wrap, bool empty)
 {
-    size_t count = shown_depth(wrap);
+    size_t room, count = shown_depth(wrap, &room);
     while (empty && count > 0) {
         const struct wrap_prefix *last = &wrap->prefixes[count - 1];
         const char *text = last->used ? last->rest : last->first;

@@ -30,7 +30,7 @@ struct wrap_prefix {
 
 enum {
     WRAP_PREFIXES_MAX = 24,
-    WRAP_NARROWEST = 8 /* columns that are left to text, whatever the prefixes take */
+    WRAP_NARROWEST = 8 /* columns that are left to text: prefixes that would take them are not shown */
 };
 
 struct wrap {

@@ -94,6 +94,18 @@ class Large(Case):
                     self.assertEqual(show(given, "--format", form, timeout=20).status, 0)
 
 
+class Narrow(Case):
+    def test_what_lies_deep_fits(self):
+        """Rather not shown how deep it lies than lines that the terminal breaks where it likes."""
+        for mark in ("> ", "- ", "1. ", "> - 1. "):
+            given = event(mark * 30 + "a few words that need more than one line of their own")
+            for width in (40, 60, 80, 200):
+                with self.subTest(mark, width=width):
+                    shown = show(given, "--format", "terminal", env={"COLUMNS": str(width)}).out.decode()
+                    self.assertLessEqual(max(len(line) for line in shown.splitlines()), width, shown)
+                    self.assertEqual(len(re.findall("few|words|line", shown)), 3, shown)
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["--write"]:
         for old in os.listdir(PLACE):
