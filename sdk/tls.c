@@ -66,10 +66,13 @@ void jobs_openssl_is_ours(void)
     atomic_store(&openssl_is_ours, true);
 }
 
+/* TLS fetches its ciphers from providers and asks no table of names; digests are left in theirs, because the strength
+ * of a certificate's signature is looked up there. */
 void jobs__tls_prepare(void)
 {
     if (atomic_load(&openssl_is_ours))
-        (void)!OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, NULL);
+        (void)!OPENSSL_init_crypto(
+            OPENSSL_INIT_NO_ATEXIT | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_ADD_ALL_CIPHERS, NULL);
 }
 
 const char *jobs__tls_new(struct jobs__tls **out, const struct jobs__url *url, const char *ca_file)

@@ -63,7 +63,8 @@ struct jobs_receipt {
 JOBS_PUBLIC void jobs_receipt_wipe(struct jobs_receipt *receipt);
 
 /* Says, before the first relay, that nothing else in this program uses OpenSSL. It then starts without the texts of its
- * errors (ours do not need them) and does not clean up at exit: a tenth of a handoff over wss://. */
+ * errors and its table of ciphers by name (TLS needs neither) and does not clean up at exit: a seventh of a handoff
+ * over wss://. */
 JOBS_PUBLIC void jobs_openssl_is_ours(void);
 
 /* What a waiting person is told; at most ten times a second. Texts live only during the call. */
