@@ -46,6 +46,8 @@ struct jobs__fact {
 
 /* --- entries: one event each (outbox_entry.c) --- */
 
+#define JOBS__FACTS_MAX 1000 /* relays of an entry */
+
 struct jobs__entry {
     char id[65], author[65], job[65], channel[37];
     char digest[65];          /* "" when the content is no handoff */
@@ -67,12 +69,13 @@ int jobs__entry_new(struct jobs__entry **out, struct jobs_event *event);
 /* The fact for url, added as pending when there is none; NULL when out of memory. */
 struct jobs__fact *jobs__entry_fact(struct jobs__entry *entry, const char *url, bool add);
 
-/* The file's bytes, and back. Reading checks everything: form, checksum, the event's id and signature, that the event
- * is what the fields say. *why is a static text when the answer is JOBS_INVALID; JOBS_USAGE is a whole file of a newer
+/* The file's bytes, and back (outbox_entry_file.c). Reading checks everything: form, checksum, the event's id and
+ * signature, that the event is what the fields say; with fields_only it leaves out the event, so that such an entry
+ * must never be written. *why is a static text when the answer is JOBS_INVALID; JOBS_USAGE is a whole file of a newer
  * version of this program. */
 #define JOBS__ENTRY_FILE_MAX ((size_t)4 * 1024 * 1024)
 int jobs__entry_write(struct jobs__buffer *out, const struct jobs__entry *entry);
-int jobs__entry_read(struct jobs__entry **out, const char *bytes, size_t len, const char **why);
+int jobs__entry_read(struct jobs__entry **out, const char *bytes, size_t len, bool fields_only, const char **why);
 
 enum jobs_entry_state jobs__entry_state(const struct jobs__entry *entry);
 
@@ -101,6 +104,8 @@ struct jobs__folder {
     int pending; /* outbox/pending/, -1 until needed */
     int fd;      /* outbox/NAME */
     int lock;    /* held while >= 0 */
+    bool marked; /* it holds a mark */
+    bool look_only;
     char name[65];
     char *path;                   /* of the folder, for people */
     struct jobs__entry **entries; /* oldest first */
@@ -123,6 +128,9 @@ int jobs__folder_name(char out[65], const char *author, const char *job);
  * Free in any case. Returns JOBS_OK, JOBS_BUSY, JOBS_SYSTEM, JOBS_NO_MEMORY. */
 int jobs__folder_open(struct jobs__folder *folder, const char *state_dir, const char *name, bool make,
                       int64_t timeout_ms, const volatile sig_atomic_t *stop, struct jobs_error *error);
+/* The same without waiting for the lock and without the events' bytes, for a look at what is known: it must not be
+ * stored to. */
+int jobs__folder_look(struct jobs__folder *folder, const char *state_dir, const char *name, struct jobs_error *error);
 void jobs__folder_free(struct jobs__folder *folder);
 
 /* The same without the lock, changing nothing: damaged ones come to visit with entry NULL and the file's name. */
@@ -133,6 +141,17 @@ int jobs__folder_peek(int root, const char *name,
 /* Writes an entry, new or known, and keeps the pending marker in step; a new one is taken over by the folder as soon as
  * it is in a file (*stored). */
 int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, bool *stored, struct jobs_error *error);
+/* The same of a known entry about which more is known now. A power cut may take that back, and nothing else: then the
+ * relay is asked once more. */
+int jobs__folder_note(struct jobs__folder *folder, struct jobs__entry *entry, struct jobs_error *error);
+
+/* The mark (outbox_mark.c): until when (unix) a pending event of this folder may be on its way, for whoever finds the
+ * folder after this process was killed. It lies in the lock file, and any entry that is written takes it away: from
+ * then on that file says what is known. A power cut may lose it, so it is not enough where much hangs on last_send. */
+int jobs__folder_mark(struct jobs__folder *folder, int64_t until, struct jobs_error *error);
+void jobs__folder_unmark(struct jobs__folder *folder);
+/* Of one that was left over: into the pending facts, and into their files. */
+int jobs__folder_heed_mark(struct jobs__folder *folder, struct jobs_error *error);
 
 struct jobs__entry *jobs__folder_find(const struct jobs__folder *folder, const char *id);
 /* The newest: superseded by none, then latest, then lowest id. With skip_rejected those that no relay took, and what

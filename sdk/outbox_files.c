@@ -18,7 +18,7 @@
 #define FILE_MODE   0600
 
 /* A path is ours or the user's, but may hold anything: one harmless line of it. */
-static int system_error(struct jobs_error *error, const char *doing, const char *name, int number)
+int jobs__file_failed(struct jobs_error *error, const char *doing, const char *name, int number)
 {
     char line[256];
     jobs__text_one_line(line, sizeof line - 1, name, strlen(name));
@@ -64,11 +64,11 @@ static int open_or_make(int *out, int parent, const char *name, bool make, int e
         if (!make)
             return jobs_error_set(error, JOBS_NOT_FOUND, "there is no outbox yet");
         if (mkdirat(parent, name, FOLDER_MODE) != 0 && errno != EEXIST)
-            return system_error(error, "make the folder", shown, errno);
+            return jobs__file_failed(error, "make the folder", shown, errno);
         fd = open_again(parent, name, flags, 0);
     }
     if (fd < 0)
-        return system_error(error, "open the folder", shown, errno);
+        return jobs__file_failed(error, "open the folder", shown, errno);
     *out = fd;
     return JOBS_OK;
 }
@@ -95,7 +95,7 @@ int jobs__folder_open_path(int *out, const char *path, bool make, struct jobs_er
     }
     fd = open_again(AT_FDCWD, path[0] == '/' ? "/" : ".", O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) {
-        code = system_error(error, "open the folder above", path, errno);
+        code = jobs__file_failed(error, "open the folder above", path, errno);
         goto out;
     }
     char *rest = NULL;
@@ -151,7 +151,7 @@ int jobs__folder_sync_above(int folder, struct jobs_error *error)
         close(fd);
         fd = above;
     }
-    return failed ? system_error(error, "sync the folders above", "the outbox", failed) : JOBS_OK;
+    return failed ? jobs__file_failed(error, "sync the folders above", "the outbox", failed) : JOBS_OK;
 }
 
 int jobs__file_read(struct jobs__buffer *out, int folder, const char *name)
@@ -199,13 +199,13 @@ static int write_all(int fd, const char *bytes, size_t len)
     return 0;
 }
 
-int jobs__file_replace(int folder, const char *name, const char *bytes, size_t len, bool *renamed,
+int jobs__file_replace(int folder, const char *name, const char *bytes, size_t len, bool lasting, bool *renamed,
                        struct jobs_error *error)
 {
     *renamed = false;
     int fd = open_again(folder, JOBS__TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, FILE_MODE);
     if (fd < 0)
-        return system_error(error, "make a file for", name, errno);
+        return jobs__file_failed(error, "make a file for", name, errno);
     int failed = write_all(fd, bytes, len);
     if (!failed)
         failed = jobs__file_sync(fd);
@@ -216,12 +216,12 @@ int jobs__file_replace(int folder, const char *name, const char *bytes, size_t l
         failed = errno;
     if (failed) {
         unlinkat(folder, JOBS__TEMPORARY, 0);
-        return system_error(error, "write", name, failed);
+        return jobs__file_failed(error, "write", name, failed);
     }
     *renamed = true;
-    failed = jobs__file_sync(folder);
+    failed = lasting ? jobs__file_sync(folder) : 0;
     if (failed)
-        return system_error(error, "sync the folder of", name, failed);
+        return jobs__file_failed(error, "sync the folder of", name, failed);
     return JOBS_OK;
 }
 
@@ -236,13 +236,13 @@ int jobs__file_set_aside(int folder, const char *name, struct jobs_error *error)
         if (faccessat(folder, aside, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             continue; /* nothing that was set aside is ever written over */
         if (errno != ENOENT)
-            return system_error(error, "look at", aside, errno);
+            return jobs__file_failed(error, "look at", aside, errno);
         if (renameat(folder, name, folder, aside) != 0)
-            return system_error(error, "set aside", name, errno);
+            return jobs__file_failed(error, "set aside", name, errno);
         int failed = jobs__file_sync(folder);
-        return failed ? system_error(error, "sync the folder of", aside, failed) : JOBS_OK;
+        return failed ? jobs__file_failed(error, "sync the folder of", aside, failed) : JOBS_OK;
     }
-    return system_error(error, "find a free name for", name, EEXIST);
+    return jobs__file_failed(error, "find a free name for", name, EEXIST);
 }
 
 static int64_t monotonic_ms(void)
@@ -258,7 +258,7 @@ int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig
     *out = -1;
     int fd = open_again(folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, FILE_MODE);
     if (fd < 0)
-        return system_error(error, "open", "lock", errno);
+        return jobs__file_failed(error, "open", "lock", errno);
     /* Asked for again and again rather than awaited in flock(2): that could only be ended by a signal, and signals
      * belong to the process, not to a library. The kernel lets go of a lock whose holder died. */
     int64_t until = monotonic_ms() + timeout_ms;
@@ -269,7 +269,7 @@ int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig
         if (errno != EWOULDBLOCK) {
             int number = errno;
             close(fd);
-            return system_error(error, "lock", "lock", number);
+            return jobs__file_failed(error, "lock", "lock", number);
         }
         int64_t left = until - monotonic_ms();
         if (left <= 0 || (stop != NULL && *stop)) {
@@ -294,10 +294,10 @@ int jobs__names_visit(int folder, int (*visit)(void *context, const char *name),
     DIR *stream = NULL;
     int fd = open_again(folder, ".", O_RDONLY | O_DIRECTORY, 0); /* own position, own life */
     if (fd < 0)
-        return system_error(error, "open", "a folder of the outbox", errno);
+        return jobs__file_failed(error, "open", "a folder of the outbox", errno);
     stream = fdopendir(fd);
     if (stream == NULL) {
-        code = system_error(error, "read", "a folder of the outbox", errno);
+        code = jobs__file_failed(error, "read", "a folder of the outbox", errno);
         close(fd);
         return code;
     }
@@ -306,7 +306,7 @@ int jobs__names_visit(int folder, int (*visit)(void *context, const char *name),
         struct dirent *entry = readdir(stream);
         if (entry == NULL) {
             if (errno != 0)
-                code = system_error(error, "read", "a folder of the outbox", errno);
+                code = jobs__file_failed(error, "read", "a folder of the outbox", errno);
             break;
         }
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)

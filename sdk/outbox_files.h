@@ -27,11 +27,11 @@ int jobs__folder_sync_above(int folder, struct jobs_error *error);
  * regular file), ENOMEM, or what the system said. */
 int jobs__file_read(struct jobs__buffer *out, int folder, const char *name);
 
-/* Puts bytes under `name`, replacing what was there: temporary file, fsync, rename, fsync of the folder. On failure the
- * old file is untouched, unless *renamed says that only the folder's fsync failed. Needs the folder's lock: there is
- * one temporary name. */
+/* Puts bytes under `name`, replacing what was there: temporary file, fsync, rename, and, if it is to be lasting, fsync
+ * of the folder; else a power cut may bring back the old file, whole. On failure the old file is untouched, unless
+ * *renamed says that only the folder's fsync failed. Needs the folder's lock: there is one temporary name. */
 #define JOBS__TEMPORARY ".new"
-int jobs__file_replace(int folder, const char *name, const char *bytes, size_t len, bool *renamed,
+int jobs__file_replace(int folder, const char *name, const char *bytes, size_t len, bool lasting, bool *renamed,
                        struct jobs_error *error);
 
 /* Renames `name` to `name.damaged` (`name.2.damaged`, … when taken) and syncs the folder. */
@@ -41,6 +41,9 @@ int jobs__file_set_aside(int folder, const char *name, struct jobs_error *error)
  * Returns JOBS_OK with *out the descriptor that holds it (close it to let go), JOBS_BUSY, or JOBS_SYSTEM. */
 int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig_atomic_t *stop,
                     struct jobs_error *error);
+
+/* "cannot DOING NAME: …" for an errno: JOBS_SYSTEM or JOBS_NO_MEMORY, whether it may pass, and what to do. */
+int jobs__file_failed(struct jobs_error *error, const char *doing, const char *name, int number);
 
 /* fsync that survives EINTR; 0 or an errno. */
 int jobs__file_sync(int fd);

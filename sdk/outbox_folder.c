@@ -86,8 +86,8 @@ static enum kind_of_name classify(const char *name)
 }
 
 /* Reads one entry file. JOBS_INVALID: damaged, *why says how; JOBS_NOT_FOUND: gone meanwhile. */
-static int read_entry(struct jobs__entry **out, int folder, const char *folder_name, const char *file, const char **why,
-                      struct jobs_error *error)
+static int read_entry(struct jobs__entry **out, int folder, const char *folder_name, const char *file, bool fields_only,
+                      const char **why, struct jobs_error *error)
 {
     struct jobs__buffer bytes = {.max = JOBS__ENTRY_FILE_MAX};
     char expected[65];
@@ -103,7 +103,7 @@ static int read_entry(struct jobs__entry **out, int folder, const char *folder_n
         code = jobs_error_set(error, number == ENOMEM ? JOBS_NO_MEMORY : JOBS_SYSTEM,
                               "cannot read %s in the outbox: %s", file, strerror(number));
     } else {
-        code = jobs__entry_read(out, bytes.bytes, bytes.len, why);
+        code = jobs__entry_read(out, bytes.bytes, bytes.len, fields_only, why);
         if (code == JOBS_NO_MEMORY)
             jobs_error_set(error, code, "out of memory");
         if (code == JOBS_USAGE)
@@ -157,7 +157,7 @@ static int load_file(struct jobs__folder *folder, const char *name, struct jobs_
         folder->damaged++;
         return JOBS_OK;
     case OF_ENTRY:
-        code = read_entry(&entry, folder->fd, folder->name, name, &why, error);
+        code = read_entry(&entry, folder->fd, folder->name, name, folder->look_only, &why, error);
         break;
     case OF_STRANGER:
         break;
@@ -191,16 +191,16 @@ static void mark_superseded(struct jobs__folder *folder)
                 (strcmp(newer->supersedes, older->id) != 0 && strcmp(newer->replaces, older->id) != 0))
                 continue;
             jobs__entry_mark_superseded(older, newer->id);
-            bool stored;
-            (void)!jobs__folder_store(folder, older, &stored, NULL); /* the newer file says it again at the next load */
+            if (!folder->look_only) /* the newer file says it again at the next load */
+                (void)!jobs__folder_note(folder, older, NULL);
         }
     }
 }
 
-int jobs__folder_open(struct jobs__folder *folder, const char *state_dir, const char *name, bool make,
-                      int64_t timeout_ms, const volatile sig_atomic_t *stop, struct jobs_error *error)
+static int open_folder(struct jobs__folder *folder, const char *state_dir, const char *name, bool make, bool look_only,
+                       int64_t timeout_ms, const volatile sig_atomic_t *stop, struct jobs_error *error)
 {
-    *folder = (struct jobs__folder){.root = -1, .pending = -1, .fd = -1, .lock = -1};
+    *folder = (struct jobs__folder){.root = -1, .pending = -1, .fd = -1, .lock = -1, .look_only = look_only};
     struct jobs__names names = {0};
     snprintf(folder->name, sizeof folder->name, "%s", name);
     int code = JOBS_OK;
@@ -220,11 +220,23 @@ int jobs__folder_open(struct jobs__folder *folder, const char *state_dir, const 
     jobs__names_free(&names);
     if (code)
         return code;
-    if (folder->count > 1) {
+    if (folder->count > 1)
         qsort(folder->entries, folder->count, sizeof *folder->entries, compare_entries);
+    code = jobs__folder_heed_mark(folder, error);
+    if (!code && folder->count > 1)
         mark_superseded(folder);
-    }
-    return JOBS_OK;
+    return code;
+}
+
+int jobs__folder_open(struct jobs__folder *folder, const char *state_dir, const char *name, bool make,
+                      int64_t timeout_ms, const volatile sig_atomic_t *stop, struct jobs_error *error)
+{
+    return open_folder(folder, state_dir, name, make, false, timeout_ms, stop, error);
+}
+
+int jobs__folder_look(struct jobs__folder *folder, const char *state_dir, const char *name, struct jobs_error *error)
+{
+    return open_folder(folder, state_dir, name, false, true, 0, NULL, error);
 }
 
 void jobs__folder_free(struct jobs__folder *folder)
@@ -257,7 +269,7 @@ int jobs__folder_peek(int root, const char *name,
         const char *why = kind == OF_DAMAGED ? "it was set aside" : "it is no file of the outbox";
         if (kind == OF_US || kind == OF_LEFTOVER)
             continue;
-        code = kind == OF_ENTRY ? read_entry(&entry, fd, name, names.names[i], &why, error) : JOBS_INVALID;
+        code = kind == OF_ENTRY ? read_entry(&entry, fd, name, names.names[i], false, &why, error) : JOBS_INVALID;
         if (code == JOBS_INVALID) {
             code = visit(context, NULL, names.names[i], why);
         } else if (code == JOBS_NOT_FOUND) {
@@ -292,7 +304,8 @@ int jobs__folder_peek(int root, const char *name,
 }
 
 // NOLINTBEGIN(clang-analyzer-core.NullDereference): that entry_new sets its result stands in another file
-int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, bool *stored, struct jobs_error *error)
+static int store(struct jobs__folder *folder, struct jobs__entry *entry, bool lasting, bool *stored,
+                 struct jobs_error *error)
 {
     struct jobs__buffer bytes = {.max = JOBS__ENTRY_FILE_MAX};
     bool known = jobs__folder_find(folder, entry->id) == entry;
@@ -301,6 +314,8 @@ int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, b
     char name[80];
     snprintf(name, sizeof name, "%s.json", entry->id);
     *stored = false;
+    if (folder->look_only) /* its event would be lost */
+        return jobs_error_set(error, JOBS_SYSTEM, "this folder was opened for a look alone");
     if (!known && jobs__folder_find(folder, entry->id) != NULL)
         return jobs_error_set(error, JOBS_SYSTEM, "this event is in the outbox already");
     /* Room in the list first: an entry that is in a file must be in the list. */
@@ -321,7 +336,7 @@ int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, b
     if (number != 0)
         code = jobs_error_set(error, JOBS_SYSTEM, "cannot sync the outbox: %s", strerror(number));
     if (!code)
-        code = jobs__file_replace(folder->fd, name, bytes.bytes, bytes.len, &renamed, error);
+        code = jobs__file_replace(folder->fd, name, bytes.bytes, bytes.len, lasting, &renamed, error);
     jobs__buffer_free(&bytes);
     if (renamed && !known) {
         folder->entries[folder->count++] = entry;
@@ -332,11 +347,24 @@ int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, b
         jobs__pending_remove(folder->pending, entry->created_at, entry->id);
     if (code && !renamed && !known && folder->pending >= 0)
         jobs__pending_remove(folder->pending, entry->created_at, entry->id);
+    if (!code)
+        jobs__folder_unmark(folder); /* the file says it now */
     if (!code && !known && folder->count > 1)
         mark_superseded(folder);
     return code;
 }
 // NOLINTEND(clang-analyzer-core.NullDereference)
+
+int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, bool *stored, struct jobs_error *error)
+{
+    return store(folder, entry, true, stored, error);
+}
+
+int jobs__folder_note(struct jobs__folder *folder, struct jobs__entry *entry, struct jobs_error *error)
+{
+    bool stored;
+    return store(folder, entry, false, &stored, error);
+}
 
 struct jobs__entry *jobs__folder_find(const struct jobs__folder *folder, const char *id)
 {

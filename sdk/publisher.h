@@ -103,6 +103,8 @@ int jobs__delivery_store(struct jobs__delivery *delivery, struct jobs_event *eve
 /* --- the receipt (publisher_receipt.c) --- */
 
 int jobs__receipt_warn(struct jobs_receipt *receipt, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int jobs__receipt_warn_of_facts(struct jobs_receipt *receipt);   /* they could not be written down */
+bool jobs__result_holds(const struct jobs_relay_result *result); /* the relay has it */
 /* Fills in relays, warnings, pending; decides accepted and the code by the table of docs/delivery.md. */
 int jobs__receipt_conclude(struct jobs_receipt *receipt, const struct jobs__delivery *delivery,
                            struct jobs_error *error);

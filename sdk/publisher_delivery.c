@@ -120,14 +120,16 @@ static int set_up(struct jobs__delivery *delivery)
 
 /* --- the disk, before and after --- */
 
-/* Written before a session is given the event: from here on it may be on its way, whatever happens to this process. */
+/* Written before a session is given the event: from here on it may be on its way, whatever happens to this process.
+ * Where a later run may sign anew, or would not even ask, on the strength of what the file says, the file says it. */
 static int write_intent(struct jobs__delivery *delivery)
 {
     struct jobs__entry *entry = delivery->entry;
     if (entry == NULL || delivery->fresh)
         return JOBS_OK;
     int64_t latest = jobs__outbox_now() + jobs__timeout_ms(delivery->options) / 1000;
-    bool any = false, stored;
+    size_t known = entry->fact_count;
+    bool any = false, into_file = false, stored;
     for (size_t i = 0; i < delivery->count; i++) {
         struct jobs__post *post = &delivery->posts[i];
         if (post->session == NULL || post->proof_only)
@@ -141,10 +143,17 @@ static int write_intent(struct jobs__delivery *delivery)
         any = true;
         post->sent_before = fact->last_send;
         fact->last_send = latest;
+        into_file = into_file || fact->state != JOBS__RELAY_PENDING;
         if (fact->state == JOBS__RELAY_REJECTED) /* asked for again by name */
             fact->state = JOBS__RELAY_PENDING;
     }
-    return any ? jobs__folder_store(delivery->folder, entry, &stored, delivery->error) : JOBS_OK;
+    if (!any)
+        return JOBS_OK;
+    for (size_t i = 0; i < entry->fact_count; i++)
+        into_file = into_file || entry->facts[i].refused_for_time;
+    return into_file || entry->fact_count > known
+               ? jobs__folder_store(delivery->folder, entry, &stored, delivery->error)
+               : jobs__folder_mark(delivery->folder, latest, delivery->error);
 }
 
 int jobs__delivery_store(struct jobs__delivery *delivery, struct jobs_event *event, const struct jobs__entry *replaced)
@@ -236,9 +245,8 @@ static void record(struct jobs__delivery *delivery, struct jobs__post *post)
         fact->last_send = post->sent_before;
         jobs__fact_update(fact, result, now, jobs__loop_now());
     }
-    bool stored;
     jobs__entry_settle(delivery->entry);
-    if (jobs__folder_store(delivery->folder, delivery->entry, &stored, NULL))
+    if (jobs__folder_note(delivery->folder, delivery->entry, NULL))
         delivery->facts_failed = true;
 }
 

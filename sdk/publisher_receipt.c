@@ -38,7 +38,13 @@ int jobs__receipt_warn(struct jobs_receipt *receipt, const char *format, ...)
     return JOBS_OK;
 }
 
-static bool holds_it(const struct jobs_relay_result *result)
+int jobs__receipt_warn_of_facts(struct jobs_receipt *receipt)
+{
+    return jobs__receipt_warn(receipt, "what the relays said could not be written into the outbox; the same command "
+                                       "again, or a flush, asks them once more");
+}
+
+bool jobs__result_holds(const struct jobs_relay_result *result)
 {
     return result->verdict == JOBS_ACCEPTED || result->verdict == JOBS_DUPLICATE;
 }
@@ -46,7 +52,7 @@ static bool holds_it(const struct jobs_relay_result *result)
 static int warn_about(struct jobs_receipt *receipt, const struct jobs__post *post)
 {
     const struct jobs_relay_result *result = &post->result;
-    if (!holds_it(result))
+    if (!jobs__result_holds(result))
         return JOBS_OK;
     if (result->read_back == JOBS_ABSENT)
         return jobs__receipt_warn(receipt, "%s took it, but does not show it when asked", post->url);
@@ -82,9 +88,7 @@ static int fill_in(struct jobs_receipt *receipt, const struct jobs__delivery *de
         code = warn_about(receipt, post);
     }
     if (!code && delivery->facts_failed)
-        code =
-            jobs__receipt_warn(receipt, "what the relays said could not be written into the outbox; the same command "
-                                        "again, or a flush, asks them once more");
+        code = jobs__receipt_warn_of_facts(receipt);
     return code;
 }
 
@@ -102,7 +106,7 @@ static struct shortfall sum_up(const struct jobs__delivery *delivery)
     for (size_t i = 0; i < delivery->count; i++) {
         const struct jobs__post *post = &delivery->posts[i];
         const struct jobs_relay_result *result = &post->result;
-        if (post->proof_only || holds_it(result))
+        if (post->proof_only || jobs__result_holds(result))
             continue;
         sum.failed++;
         sum.denied += result->denied;
@@ -136,7 +140,7 @@ static void explain(struct jobs_receipt *receipt, const struct shortfall *sum, s
     size_t len = 0;
     for (size_t i = 0; i < receipt->relay_count && len < sizeof words - 1; i++) {
         const struct jobs_relay_result *result = &receipt->relays[i];
-        if (holds_it(result))
+        if (jobs__result_holds(result))
             continue;
         int wrote =
             snprintf(words + len, sizeof words - len, "; %s: %s%s%s", result->url, jobs_verdict_name(result->verdict),
@@ -169,7 +173,7 @@ int jobs__receipt_conclude(struct jobs_receipt *receipt, const struct jobs__deli
         return jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < receipt->relay_count; i++) {
         const struct jobs_relay_result *result = &receipt->relays[i];
-        if (!holds_it(result))
+        if (!jobs__result_holds(result))
             continue;
         if (took == 0)
             memcpy(receipt->message, result->message, sizeof receipt->message);

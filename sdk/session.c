@@ -114,7 +114,7 @@ int jobs__session_new(struct jobs__session **out, const struct jobs__session_opt
     s->connect_timeout = options->connect_timeout;
     s->dial_at = options->start;
     s->random = options->seed;
-    s->first_limit = (unsigned)(options->seed % 400);
+    s->seed = options->seed;
     s->read_back = options->read_back;
     s->maybe_sent = options->maybe_sent || options->was_sent;
     s->was_sent = options->was_sent;

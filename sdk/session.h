@@ -7,11 +7,22 @@
 #ifndef JOBS_SESSION_H
 #define JOBS_SESSION_H
 
+#include "auth.h"
 #include "engine.h"
 
 #include <jobs/publish.h>
 
 struct jobs__session;
+
+/* What is left with a good connection for whoever goes on with it: who we are there, and which names of subscriptions
+ * are used up ("jobs-1" to "jobs-N"). */
+struct jobs__carried {
+    struct jobs__auth auth;
+    unsigned questions;
+};
+/* The limit of question n: one of no meaning, and another one each time. @nostr-relay/core answers the same filter from
+ * a cache for a second, so that what was stored since would seem absent. */
+#define JOBS__QUESTION_LIMIT(seed, n) (100 + (unsigned)((seed) % 400 + (n)) % 400)
 
 struct jobs__session_options {
     const char *auth_url;    /* what the AUTH event names: the URL dialled, or --auth-url */

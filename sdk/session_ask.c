@@ -136,9 +136,7 @@ void jobs__session_query_request(struct jobs__session *s, int64_t now)
         jobs__buffer_format(&s->out, "%.*s", (int)strlen(s->ask_text) - 1, s->ask_text);
     else
         jobs__buffer_format(&s->out, "{\"ids\":[\"%s\"]", asked_id(s));
-    /* A limit of no meaning that is another one each time: @nostr-relay/core answers the same filter from a cache for a
-     * second, so that what was stored since would seem absent. */
-    jobs__buffer_format(&s->out, ",\"limit\":%u}]", 100 + (s->first_limit + s->questions) % 400);
+    jobs__buffer_format(&s->out, ",\"limit\":%u}]", JOBS__QUESTION_LIMIT(s->seed, s->questions));
 }
 
 static bool is_found(const struct jobs__session *s, const char *id)

@@ -96,7 +96,7 @@ static bool step_done(struct jobs__session *s, int64_t now, struct jobs__step *s
     s->told_over = true;
     *step = step_of(owner_waits ? JOBS__WANT_DECIDE : JOBS__WANT_DONE, s->deadline);
     if (kept && !owner_waits) {
-        s->carried = (struct session_carried){s->auth, s->questions};
+        s->carried = (struct jobs__carried){s->auth, s->questions};
         step->bytes = (const char *)&s->carried;
         step->len = sizeof s->carried;
     }

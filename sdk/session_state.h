@@ -11,7 +11,6 @@
 #define JOBS_SESSION_STATE_H
 
 #include "answer.h"
-#include "auth.h"
 #include "frame.h"
 #include "session.h"
 
@@ -64,13 +63,6 @@ enum session_line {
 
 struct session_filter;
 
-/* What a session has to know that goes on with the connection of another: who it is there, and which names of
- * subscriptions are used up. */
-struct session_carried {
-    struct jobs__auth auth;
-    unsigned questions;
-};
-
 struct jobs__session {
     struct jobs__engine engine; /* first */
 
@@ -81,13 +73,13 @@ struct jobs__session {
     bool read_back;
     bool keep;
     bool inherited; /* the connection, and no question of ours was answered on it yet */
-    struct session_carried carried;
+    struct jobs__carried carried;
     int (*sign_auth)(void *context, const char *url, const char *challenge, const char **json, size_t *len,
                      char id[65]);
     void *context;
     int64_t start, deadline, connect_timeout;
     uint64_t random;
-    unsigned first_limit; /* of the questions; see session_query_request */
+    uint64_t seed; /* of the questions' limits */
 
     /* the line */
     enum session_line line;

@@ -19,7 +19,8 @@ struct jobs__line {
  * relay. */
 struct jobs__kept;
 int jobs__kept_new(struct jobs__kept **out);
-void jobs__kept_free(struct jobs__kept *kept); /* NULL-safe; says goodbye on each */
+bool jobs__kept_has(const struct jobs__kept *kept, const char *url); /* one with this relay */
+void jobs__kept_free(struct jobs__kept *kept);                       /* NULL-safe; says goodbye on each */
 
 struct jobs__loop_options {
     const char *ca_file;

@@ -15,6 +15,15 @@ int jobs__kept_new(struct jobs__kept **out)
     return *out == NULL ? JOBS_NO_MEMORY : JOBS_OK;
 }
 
+bool jobs__kept_has(const struct jobs__kept *kept, const char *url)
+{
+    for (size_t i = 0; i < kept->count; i++) {
+        if (kept->lines[i].lws != NULL && strcmp(kept->lines[i].url, url) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void hang_up(struct jobs__kept_line *line)
 {
     if (line->lws == NULL)

@@ -31,6 +31,9 @@ class Relay:
             self.child.stdout.close()
         return self.words
 
+    def ids_if_any(self):
+        return self.ids() if os.path.exists(os.path.join(self.folder, "events.jsonl")) else []
+
     def ids(self):
         with open(os.path.join(self.folder, "events.jsonl"), encoding="utf-8") as file:
             return [json.loads(line)["id"] for line in file]
@@ -79,11 +82,11 @@ class Flush(Case):
         self.assertEqual({line["relays"][0]["read_back"] for line in result.lines}, {"confirmed"}, result)
         self.assertEqual(sorted(relay.ids()), ids)
 
-    def flushed(self, script, count=8):
+    def flushed(self, script, count=8, timeout="10"):
         port = free_port()
         ids = self.waiting(count, port)
         relay = Relay(self, port, script)
-        result = self.flush("--timeout", "10")
+        result = self.flush("--timeout", timeout)
         return relay, result, ids
 
     def test_one_connection_for_all(self):
@@ -116,8 +119,9 @@ class Flush(Case):
                 relay, result, ids = self.flushed(f"on EVENT 4  {answer}\n")
                 self.assert_all_there(result, ids, relay)
                 heard = relay.heard()
-                self.assertEqual(heard.count("CONNECT"), 3, heard)  # the one on which it was asked is not trusted either
+                self.assertEqual(heard.count("CONNECT"), 2, heard)
                 self.assertEqual(heard.count("EVENT"), 8 if "store" in answer else 9, heard)
+                self.assertEqual({line["relays"][0]["verdict"] for line in result.lines}, {"accepted"}, "none was there before")
             self.env["JOBS_STATE_DIR"] = self.path("another")
 
     def test_cut_off_at_any_moment(self):
@@ -126,13 +130,91 @@ class Flush(Case):
         self.assertEqual(sorted(relay.ids()), ids)  # some could not be read back, which is said in their lines
 
     def test_refused_without_a_name_in_the_middle(self):
-        """It is the one that was out, and the next begin with nothing in the air."""
-        relay, result, ids = self.flushed('on EVENT 4  send ["OK","",false,"invalid: not that one"]\n')
-        self.assertEqual(result.status, 0, result)
-        verdicts = [line["relays"][0]["verdict"] for line in result.lines]
-        self.assertEqual(verdicts, ["accepted"] * 3 + ["rejected"] + ["accepted"] * 4, result)
-        self.assertEqual(len(relay.ids()), 7)
-        self.assertEqual(relay.heard().count("CONNECT"), 2)
+        """Whose refusal that was is found out one by one."""
+        relay, result, ids = self.flushed('on EVENT 4  send ["OK","",false,"invalid: one of them"]\n')
+        self.assert_all_there(result, ids, relay)
+
+    def test_refused_from_the_fourth_on(self):
+        for answer in ('send ["OK","",false,"invalid: not that one"]', 'ok false "invalid: not that one"',
+                       'notice "invalid: not that one"'):
+            with self.subTest(answer):
+                relay, result, ids = self.flushed(f"on EVENT 4..  {answer}\n")
+                self.assertEqual(result.status, 0, result)
+                told = [(line["accepted"], line["relays"][0]["verdict"]) for line in result.lines]
+                self.assertEqual(told, [(True, "accepted")] * 3 + [(False, "rejected")] * 5, result)
+                self.assertEqual({line["relays"][0]["message"] for line in result.lines[3:]}, {"invalid: not that one"})
+                self.assertEqual(sorted(relay.ids()), sorted(line["event_id"] for line in result.lines[:3]))
+            self.env["JOBS_STATE_DIR"] = self.path("state of " + re.sub("[^a-z0-9]", "", answer))
+
+    def test_many_go_together(self):
+        relay, result, ids = self.flushed("", 40)
+        self.assert_all_there(result, ids, relay)
+        self.assertEqual({(line["relays"][0]["verdict"], line["relays"][0]["attempts"]) for line in result.lines},
+                         {("accepted", 1)})
+        self.assertNotIn("pending", result.lines[-1])
+        heard = relay.heard()
+        self.assertEqual((heard.count("CONNECT"), heard.count("EVENT")), (1, 40), heard)
+        self.assertLess(heard.count("ASK") + heard.count("READ"), 10, heard)
+
+    def test_silent_in_the_middle(self):
+        """It may have arrived or not: that is said, and the relay is not waited for again and again."""
+        for answer, there in (("store; silence", 8), ("silence", 3)):
+            with self.subTest(answer):
+                relay, result, ids = self.flushed(f"on EVENT 4..  {answer}\non ASK 3..  silence\non READ 3..  silence\n", timeout="4")
+                self.assertEqual((result.status, result.failure["error"]), (2, "delivery_unknown"), result)
+                self.assertLess(self.took, 8, "two conversations at most")
+                self.assertEqual(len(relay.ids()), there)
+                told = [line["relays"][0]["verdict"] for line in result.lines]
+                self.assertEqual(len(told), 8, result)
+                self.assertEqual(set(told[3:]), {"unknown"}, "each of them was sent")
+            self.env["JOBS_STATE_DIR"] = self.path("another state")
+
+    def test_not_kept_is_not_confirmed(self):
+        """OK, but every second one is not shown: it is sent again, and told so."""
+        relay, result, ids = self.flushed("".join(f"on EVENT {n}  ok\n" for n in range(2, 9, 2)))
+        self.assert_all_there(result, ids, relay)
+        self.assertEqual([line["relays"][0]["attempts"] for line in result.lines].count(2), 4, result)
+
+    def test_never_shown(self):
+        relay, result, ids = self.flushed("on EVENT 4..  ok\n")
+        self.assertEqual(result.status, 2, result)
+        self.assertEqual([line["relays"][0]["read_back"] for line in result.lines], ["confirmed"] * 3 + ["absent"] * 5)
+        self.assertEqual({line["state"] for line in run("outbox", "list", env=self.env).lines[:]}, {"sent", "pending"})
+        self.assertEqual(len(relay.ids()), 3)
+
+    def test_ten_channels_and_odd_ones_between(self):
+        """Only what is alike goes together; all of it goes, in order."""
+        port = free_port()
+        ids = []
+        for number in range(10):
+            job = f"{600 + number:064x}"
+            channel = f"123e4567-e89b-42d3-a456-42661417400{number // 4}"
+            failed = run("handoff", "--relay", f"ws://127.0.0.1:{port}", "--channel", channel, "--job", job, "--manifest", "-",
+                         "--timeout", "1", stdin=manifest(jobRequest=job), env=self.env)
+            ids.append(failed.failure["event_id"])
+        relay = Relay(self, port)
+        result = self.flush()
+        self.assert_all_there(result, sorted(ids), relay)
+
+    def test_stopped_in_the_middle(self):
+        """What was sent is told; what was not is counted; the next run brings all of it, once."""
+        port = free_port()
+        ids = self.waiting(8, port)
+        relay = Relay(self, port, "on EVENT 5..  silence\n")
+        child = subprocess.Popen([harness.JOBS, "outbox", "flush"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env=harness.environment(**self.env))
+        deadline = time.monotonic() + 10
+        while len(relay.ids_if_any()) < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        child.terminate()
+        out, err = child.communicate(timeout=10)
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual((child.returncode, json.loads(err)["error"]), (143, "delivery_unknown"), (out, err))
+        self.assertEqual(len({line["event_id"] for line in lines}), len(lines))
+        relay.heard()
+        relay = Relay(self, port)
+        result = self.flush()
+        self.assertEqual((result.status, sorted(relay.ids())), (0, ids), result)
 
     def test_late_words_are_nobodys(self):
         """What a relay says twice, or after its time, is not taken for an answer to the next event."""

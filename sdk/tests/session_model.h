@@ -177,7 +177,7 @@ static inline void model_dial_fails(struct model *m)
 static inline void model_opens(struct model *m)
 {
     struct jobs__opened opened = {.has_date = model_choose(m, 2) == 1, .skew = (int64_t)model_choose(m, 2000) - 1000};
-    struct session_carried carried = {.questions = MODEL_INHERITED};
+    struct jobs__carried carried = {.questions = MODEL_INHERITED};
     if (m->inherits && m->dials == 1) {
         carried.auth.state = model_choose(m, 2) == 1 ? JOBS__AUTH_GOOD : JOBS__AUTH_NONE;
         opened.carried = (const char *)&carried;

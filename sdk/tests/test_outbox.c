@@ -25,7 +25,7 @@ static void an_entry_survives_its_file(void **state)
     fact->refused_for_time = fact->said_stored = true;
     snprintf(fact->message, sizeof fact->message, "words \"of\" the relay");
     assert_int_equal(jobs__entry_write(&bytes, entry), JOBS_OK);
-    assert_int_equal(jobs__entry_read(&again, bytes.bytes, bytes.len, &why), JOBS_OK);
+    assert_int_equal(jobs__entry_read(&again, bytes.bytes, bytes.len, false, &why), JOBS_OK);
     assert_string_equal(again->id, entry->id);
     assert_string_equal(again->digest, entry->digest);
     assert_string_equal(again->digest_loose, entry->digest_loose);
@@ -59,16 +59,16 @@ static void cut_or_edited_anywhere_is_damaged(void **state)
         char *cut = malloc(len + 1); /* its own allocation: a read behind the end is seen */
         assert_non_null(cut);
         memcpy(cut, bytes.bytes, len);
-        assert_int_equal(jobs__entry_read(&again, cut, len, &why), JOBS_INVALID);
+        assert_int_equal(jobs__entry_read(&again, cut, len, false, &why), JOBS_INVALID);
         free(cut);
     }
     for (size_t at = 0; at < bytes.len; at++) {
         char was = bytes.bytes[at];
         bytes.bytes[at] = (char)(was ^ 1);
-        assert_int_equal(jobs__entry_read(&again, bytes.bytes, bytes.len, &why), JOBS_INVALID);
+        assert_int_equal(jobs__entry_read(&again, bytes.bytes, bytes.len, false, &why), JOBS_INVALID);
         bytes.bytes[at] = was;
     }
-    assert_int_equal(jobs__entry_read(&again, bytes.bytes, bytes.len, &why), JOBS_OK);
+    assert_int_equal(jobs__entry_read(&again, bytes.bytes, bytes.len, false, &why), JOBS_OK);
     jobs__entry_free(again);
     jobs__buffer_free(&bytes);
     jobs__entry_free(entry);
@@ -96,7 +96,7 @@ static void a_forged_event_is_damaged(void **state)
         jobs_event_free(entry->event);
         assert_int_equal(jobs_event_parse(&entry->event, json, len, NULL), JOBS_OK);
         assert_int_equal(jobs__entry_write(&bytes, entry), JOBS_OK);
-        assert_int_equal(jobs__entry_read(&again, bytes.bytes, bytes.len, &why), JOBS_INVALID);
+        assert_int_equal(jobs__entry_read(&again, bytes.bytes, bytes.len, false, &why), JOBS_INVALID);
         assert_non_null(strstr(why, "event"));
         free(json);
         jobs__buffer_free(&bytes);
@@ -521,6 +521,81 @@ static void adopting_what_a_relay_shows(void **state)
     jobs_event_free(event);
 }
 
+static int64_t lock_size(void)
+{
+    struct stat about;
+    assert_int_equal(stat(room_path(JOB, "lock"), &about), 0);
+    return about.st_size;
+}
+
+/* Killed while it sends: until when something was on its way is known to whoever opens the folder next. */
+static void a_mark_outlives_its_maker(void **state)
+{
+    (void)state;
+    struct jobs__folder folder;
+    room_store(room_entry(JOB, "done", NULL, 1700000000));
+    room_store(room_entry(JOB, "done better", NULL, 1700000001));
+    assert_int_equal(room_folder(&folder, JOB, 0, NULL), JOBS_OK);
+    assert_int_equal(jobs__folder_mark(&folder, 1800000000, NULL), JOBS_OK);
+    jobs__folder_free(&folder);
+    assert_int_not_equal(lock_size(), 0);
+
+    char name[65];
+    room_folder_name(name, JOB);
+    assert_int_equal(jobs__folder_look(&folder, room, name, NULL), JOBS_OK); /* a look sees it, and leaves it there */
+    assert_int_equal(folder.entries[1]->facts[0].last_send, 1800000000);
+    assert_int_equal(jobs__folder_note(&folder, folder.entries[1], NULL), JOBS_SYSTEM); /* without its event? never */
+    jobs__folder_free(&folder);
+    assert_int_not_equal(lock_size(), 0);
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(room_folder(&folder, JOB, 0, NULL), JOBS_OK);
+        assert_int_equal(folder.count, 2);
+        assert_int_equal(folder.entries[0]->facts[0].last_send, 1800000000);
+        assert_int_equal(folder.entries[1]->facts[0].last_send, 1800000000);
+        assert_non_null(folder.entries[1]->event);
+        jobs__folder_free(&folder);
+        assert_int_equal(lock_size(), 0); /* the files say it now */
+    }
+}
+
+static void a_mark_that_is_cut_short_is_of_now(void **state)
+{
+    (void)state;
+    static const char *const marks[] = {"18", "-5\n", "soon\n", "\n", "99999999999999999999999999999999999999"};
+    struct jobs__folder folder;
+    room_store(room_entry(JOB, "done", NULL, 1700000000));
+    int64_t now = jobs__outbox_now();
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        room_write(room_path(JOB, "lock"), marks[i], strlen(marks[i]));
+        assert_int_equal(room_folder(&folder, JOB, 0, NULL), JOBS_OK);
+        assert_in_range(folder.entries[0]->facts[0].last_send, now, now + 60);
+        jobs__folder_free(&folder);
+        assert_int_equal(lock_size(), 0);
+    }
+}
+
+/* What is known of an event that is out does not become less sure by a mark. */
+static void a_mark_is_about_what_waits(void **state)
+{
+    (void)state;
+    struct jobs__folder folder;
+    struct jobs__entry *entry = room_entry(JOB, "done", NULL, 1700000000);
+    entry->facts[0].state = JOBS__RELAY_CONFIRMED;
+    entry->facts[0].last_send = 1700000010;
+    room_store(entry);
+    room_write(room_path(JOB, "lock"), "1800000000\n", 11);
+    assert_int_equal(room_folder(&folder, JOB, 0, NULL), JOBS_OK);
+    assert_int_equal(folder.entries[0]->facts[0].last_send, 1700000010);
+
+    folder.entries[0]->facts[0].state = JOBS__RELAY_PENDING;
+    assert_int_equal(jobs__folder_mark(&folder, 1800000000, NULL), JOBS_OK);
+    assert_int_not_equal(lock_size(), 0);
+    assert_int_equal(jobs__folder_note(&folder, folder.entries[0], NULL), JOBS_OK);
+    assert_int_equal(lock_size(), 0);
+    jobs__folder_free(&folder);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, room_open, room_close)
 
 int main(void)
@@ -541,6 +616,9 @@ int main(void)
         TEST(where_the_state_lives),
         TEST(a_missing_or_forbidden_place_says_so),
         TEST(adopting_what_a_relay_shows),
+        TEST(a_mark_outlives_its_maker),
+        TEST(a_mark_that_is_cut_short_is_of_now),
+        TEST(a_mark_is_about_what_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

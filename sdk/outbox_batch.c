@@ -1,0 +1,196 @@
+/* outbox_batch.c - several entries of one channel and the same relays go out together, on connections that are there
+ * already: a batch (batch.h) with each relay, side by side.
+ *
+ * What a relay has in the end is written down and told. All the rest stays for a session, as if nothing had been tried,
+ * save that it is known to have been sent.
+ */
+#include "outbox_flush.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define BATCH_BYTES ((size_t)1 << 20)
+
+static size_t event_len(const struct jobs__entry *entry)
+{
+    size_t len;
+    (void)jobs_event_json(entry->event, &len);
+    return len;
+}
+
+/* Nothing is known of it but that it waits, and its relays are at the other end of a good connection. */
+static bool is_plain(const struct jobs__flush *flush, const struct jobs__outgoing *one)
+{
+    const struct jobs__entry *entry = one->entry;
+    if (one->code || entry == NULL || entry->event == NULL)
+        return false;
+    for (size_t i = 0; i < entry->fact_count; i++) {
+        const struct jobs__fact *fact = &entry->facts[i];
+        if (fact->state == JOBS__RELAY_UNSEEN || fact->refused_for_time)
+            return false;
+    }
+    for (size_t i = 0; i < one->relays.count; i++) {
+        if (!jobs__kept_has(flush->kept, one->relays.urls[i]))
+            return false;
+    }
+    return true;
+}
+
+bool jobs__batch_takes(const struct jobs__flush *flush, const struct jobs__outgoing *them, size_t count)
+{
+    const struct jobs__outgoing *first = &them[0], *last = &them[count - 1];
+    size_t bytes = 0;
+    if (!is_plain(flush, last) || last->relays.count != first->relays.count ||
+        strcmp(last->entry->channel, first->entry->channel) != 0)
+        return false;
+    for (size_t i = 0; i < last->relays.count; i++) {
+        if (strcmp(last->relays.urls[i], first->relays.urls[i]) != 0)
+            return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        bytes += event_len(them[i].entry);
+    return bytes <= BATCH_BYTES;
+}
+
+/* --- running --- */
+
+struct run {
+    const struct jobs__flush *flush;
+    struct jobs__outgoing *them;
+    size_t count, relays;
+    struct jobs__batch_item *items; /* relay after relay, as many as there are entries for each */
+    struct jobs__batch **batches;
+    struct jobs__line *lines;
+    struct jobs_error error;
+};
+
+static int set_up(struct run *run)
+{
+    const struct jobs_client_options *options = run->flush->options;
+    uint64_t seed;
+    int64_t now = jobs__loop_now();
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
+        seed = (uint64_t)now;
+    run->items = calloc(run->relays * run->count, sizeof *run->items);
+    run->batches = calloc(run->relays, sizeof *run->batches);
+    run->lines = calloc(run->relays, sizeof *run->lines);
+    if (run->items == NULL || run->batches == NULL || run->lines == NULL)
+        return JOBS_NO_MEMORY;
+    for (size_t r = 0; r < run->relays; r++) {
+        struct jobs__batch_item *items = &run->items[r * run->count];
+        for (size_t i = 0; i < run->count; i++)
+            items[i].event = run->them[i].entry->event;
+        const struct jobs__batch_options batch = {.start = now,
+                                                  .timeout = jobs__timeout_ms(options),
+                                                  .read_back = !options->skip_read_back,
+                                                  .seed = seed + r,
+                                                  .items = items,
+                                                  .count = run->count};
+        if (jobs__batch_new(&run->batches[r], &batch))
+            return JOBS_NO_MEMORY;
+        run->lines[r] =
+            (struct jobs__line){.engine = jobs__batch_engine(run->batches[r]), .url = run->them[0].relays.urls[r]};
+    }
+    return JOBS_OK;
+}
+
+static int carry(struct run *run)
+{
+    const struct jobs_client_options *options = run->flush->options;
+    const struct jobs__loop_options loop = {.ca_file = options->ca_file,
+                                            .kept = run->flush->kept,
+                                            .stop = options->stop,
+                                            .progress = options->progress,
+                                            .progress_context = options->progress_context};
+    int64_t latest = jobs__outbox_now() + jobs__timeout_ms(options) / 1000;
+    for (size_t i = 0; i < run->count; i++) {
+        int code = jobs__folder_mark(&run->them[i].folder, latest, &run->error);
+        if (code)
+            return code;
+    }
+    return jobs__loop_run(run->lines, run->relays, &loop, &run->error);
+}
+
+/* --- what came of it --- */
+
+static void take_result(struct jobs__fact *fact, const struct jobs__batch_item *item, bool is_there)
+{
+    struct jobs__session_result result = {.verdict = is_there ? JOBS_ACCEPTED : JOBS_UNCLEAR,
+                                          .read_back = item->confirmed ? JOBS_CONFIRMED : JOBS_NOT_ASKED,
+                                          .said_stored = item->stored,
+                                          .attempts = 1,
+                                          .last_sent = item->sent_at};
+    memcpy(result.message, item->message, sizeof result.message);
+    jobs__fact_update(fact, &result, jobs__outbox_now(), jobs__loop_now());
+}
+
+static void tell(struct jobs_receipt *receipt, char *url, const struct jobs__batch_item *item)
+{
+    struct jobs_relay_result *result = &receipt->relays[receipt->relay_count++];
+    *result = (struct jobs_relay_result){.url = url,
+                                         .verdict = JOBS_ACCEPTED,
+                                         .read_back = item->confirmed ? JOBS_CONFIRMED : JOBS_NOT_ASKED,
+                                         .attempts = 1};
+    memcpy(result->message, item->message, sizeof result->message);
+    if (receipt->relay_count == 1)
+        memcpy(receipt->message, item->message, sizeof receipt->message);
+}
+
+/* Of one entry: facts, file and receipt; what is left to ask stays in its relays. */
+static void settle(const struct run *run, size_t at)
+{
+    struct jobs__outgoing *one = &run->them[at];
+    struct jobs__relays *relays = &one->relays;
+    size_t left = 0;
+    bool any = false;
+    one->sent = calloc(relays->count, sizeof *one->sent);
+    if (one->sent == NULL) {
+        one->code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
+        return;
+    }
+    for (size_t r = 0; r < run->relays; r++) {
+        const struct jobs__batch_item *item = &run->items[r * run->count + at];
+        bool is_there = item->confirmed || (item->stored && run->flush->options->skip_read_back);
+        char *url = relays->urls[r];
+        any = any || item->sent;
+        if (item->sent)
+            take_result(jobs__entry_fact(one->entry, url, false), item, is_there);
+        if (is_there) {
+            tell(&one->receipt, url, item);
+        } else {
+            one->sent[left] = item->sent;
+            relays->urls[left++] = url;
+        }
+    }
+    relays->count = left;
+    jobs__entry_settle(one->entry);
+    if (!any) {
+        jobs__folder_unmark(&one->folder);
+        free(one->sent);
+        one->sent = NULL;
+    } else if (jobs__folder_note(&one->folder, one->entry, NULL) && jobs__receipt_warn_of_facts(&one->receipt)) {
+        one->code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
+    }
+}
+
+void jobs__batch_send(struct jobs__flush *flush, struct jobs__outgoing *them, size_t count)
+{
+    struct run run = {.flush = flush, .them = them, .count = count, .relays = them[0].relays.count};
+    int code = set_up(&run);
+    if (!code)
+        code = carry(&run);
+    for (size_t i = 0; i < count && run.items != NULL; i++)
+        settle(&run, i);
+    for (size_t i = 0; i < count && code; i++) {
+        if (them[i].relays.count == 0)
+            continue;
+        them[i].code = code;
+        them[i].error = run.error;
+    }
+    for (size_t r = 0; r < run.relays && run.batches != NULL; r++)
+        jobs__batch_free(run.batches[r]);
+    free(run.items);
+    free(run.batches);
+    free(run.lines);
+}

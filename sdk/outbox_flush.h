@@ -1,0 +1,76 @@
+/* outbox_flush.h - what the parts of a flush share.
+ *
+ * outbox_waiting.c finds what waits; outbox_flush.c carries the run, and one entry over all its relays;
+ * outbox_batch.c carries several at once, as far as all goes plainly. Nothing else includes this.
+ */
+#ifndef JOBS_SDK_OUTBOX_FLUSH_H
+#define JOBS_SDK_OUTBOX_FLUSH_H
+
+#include "batch.h"
+#include "publisher.h"
+
+struct jobs__waiting { /* one entry that waits */
+    int64_t tried;     /* when it may last have been sent in vain; 0: never */
+    int64_t created_at;
+    char id[65], folder[65];
+};
+
+struct jobs__resting { /* a relay that is left alone for the rest of this run */
+    char *url;
+    struct jobs_relay_result last; /* url NULL */
+};
+
+/* One entry on its way: locked, loaded, sent, reported. */
+struct jobs__outgoing {
+    const struct jobs__waiting *waiting;
+    struct jobs__folder folder;
+    struct jobs__entry *entry;  /* NULL: it could not be had, and code says why */
+    struct jobs__relays relays; /* that are still to be asked; each by a session of its own */
+    bool *sent;                 /* as many: what a batch sent in this run, and nobody said what became of it; or NULL */
+    struct jobs_receipt receipt; /* with the relays of which all is known already */
+    struct jobs_error error;
+    int code;
+};
+
+struct jobs__flush {
+    const struct jobs_client_options *options;
+    struct jobs__relays only; /* the relays named, none: all */
+    int (*visit)(void *context, const struct jobs_receipt *receipt, int code);
+    void *context;
+    struct jobs_error *error;
+    char *state_dir;
+    struct jobs__waiting *waiting;
+    size_t count, capacity;
+    struct jobs__outgoing *outgoing; /* JOBS__BATCH_MAX of them */
+    struct jobs__resting *resting;
+    size_t resting_count;
+    struct jobs__kept *kept;    /* one connection a relay, for all of the run */
+    struct jobs__names markers; /* of pending/, as they were before we looked */
+    bool *marker_used;
+    bool some_unseen; /* a folder was locked, or could not be read */
+    bool cut_short;   /* it was stopped before all was looked at */
+    size_t left;      /* entries that still wait */
+    size_t elsewhere; /* entries that wait for relays which were not named */
+    int worst;        /* why: the code to return */
+    int visit_code;   /* a non-zero return of visit ends the run */
+
+    bool batch_is_known; /* the entries that are being finished need no more talk */
+    bool others_counted;
+    struct jobs_receipt others; /* its pending_… alone */
+};
+
+/* outbox_waiting.c: fills in `waiting`, in the order in which they are to be sent, and puts pending/ right. */
+int jobs__flush_collect(struct jobs__flush *flush);
+
+/* outbox_flush.c: a line for the caller about something that is not sent now; what says most about the run is kept. */
+void jobs__flush_say(struct jobs__flush *flush, const char *id, bool stored, int code, const char *words);
+void jobs__flush_say_damaged(struct jobs__flush *flush, const struct jobs__folder *folder); /* if something was */
+void jobs__flush_note(struct jobs__flush *flush, int code);
+
+/* outbox_batch.c: whether this entry can go in one batch with the others before it. */
+bool jobs__batch_takes(const struct jobs__flush *flush, const struct jobs__outgoing *them, size_t count);
+/* Sends them as far as that goes plainly, writes down what became of them, and moves relays that have it into their
+ * receipts. An error (of memory, of the system) is left in those it concerns. */
+void jobs__batch_send(struct jobs__flush *flush, struct jobs__outgoing *them, size_t count);
+
+#endif
