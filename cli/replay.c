@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,11 +111,13 @@ static int open_expected(int *descriptor, struct run *run)
     *descriptor = -1;
     if (path == NULL)
         return JOBS_OK;
+    struct stat status = {0};
     *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (*descriptor >= 0)
+    int reason = *descriptor < 0 || fstat(*descriptor, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
+    if (reason == 0)
         return JOBS_OK;
     return jobs_error_set(&run->error, JOBS_USAGE, "cannot read %s: %s",
-                          escape_line(shown, sizeof shown, path, strlen(path)), strerror(errno));
+                          escape_line(shown, sizeof shown, path, strlen(path)), strerror(reason));
 }
 
 static int conclude(struct replaying *r, int code, bool expecting)

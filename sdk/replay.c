@@ -380,6 +380,8 @@ int jobs_replay(const struct jobs_replay_options *replay, const struct jobs_clie
     }
     if (code == JOBS_OK)
         code = sum_up(counts, error);
+    if (code == JOBS_USAGE)
+        jobs__journal_forget_run(r.journal);
     jobs__journal_close(r.journal);
     jobs_verifier_free(r.verifier);
     free(r.lines);

@@ -27,6 +27,7 @@ struct run {
 
 struct jobs__journal {
     int file;
+    off_t began; /* where this run's lines begin */
     struct run *runs;
     size_t run_count;
     uint64_t last;
@@ -82,6 +83,15 @@ static void take_string(struct jobs__buffer *out, const struct jobs__json *doc, 
         jobs__json_string(doc, at, out);
 }
 
+static bool is_verdict(const struct jobs__buffer *word)
+{
+    static const char *const words[] = {"accepted", "duplicate", "rejected", "malformed", "bad_id", "bad_signature"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!word->failed && strlen(words[i]) == word->len && memcmp(words[i], word->bytes, word->len) == 0)
+            return true;
+    return false;
+}
+
 /* Takes a decided line apart; false when it is none. */
 static bool take_line(struct jobs__journal *journal, struct run *run, const char *text, size_t len)
 {
@@ -98,7 +108,7 @@ static bool take_line(struct jobs__journal *journal, struct run *run, const char
     take_string(&run->message, doc, "message");
     run->sent = sent != 0 && doc->values[sent].type == JOBS__JSON_TRUE;
     run->line = (uint64_t)number;
-    return !run->id.failed && !run->verdict.failed && !run->message.failed && run->verdict.len > 0;
+    return !run->id.failed && !run->verdict.failed && !run->message.failed && is_verdict(&run->verdict);
 }
 
 static int look_ahead(struct jobs__journal *journal, struct run *run)
@@ -255,12 +265,16 @@ static int begin(struct jobs__journal *journal, const char *path, char *const *r
     add_head(&journal->out, relays, count);
     if (journal->out.failed)
         return fail(error, JOBS_NO_MEMORY, "");
+    struct stat status;
+    if (fstat(journal->file, &status) == 0 && !S_ISREG(status.st_mode))
+        return fail(error, JOBS_USAGE, "the journal must be a regular file");
     if (flock(journal->file, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? fail(error, JOBS_BUSY, "another replay is writing this journal")
                                     : fail(error, JOBS_SYSTEM, "locked");
     int code = survey(journal, journal->out.bytes, journal->out.len - 1, &whole, error);
     if (code != JOBS_OK)
         return code;
+    journal->began = whole;
     if (ftruncate(journal->file, whole) != 0 || lseek(journal->file, whole, SEEK_SET) < 0)
         return fail(error, JOBS_SYSTEM, "cut behind its last whole line");
     code = jobs__journal_sync(journal, error);
@@ -304,6 +318,13 @@ void jobs__journal_close(struct jobs__journal *journal)
     if (journal->file >= 0)
         close(journal->file);
     free(journal);
+}
+
+void jobs__journal_forget_run(struct jobs__journal *journal)
+{
+    /* Should that fail, a run too many is named there: no harm. */
+    int ignored = journal != NULL && journal->run_count > 0 ? ftruncate(journal->file, journal->began) : 0;
+    (void)ignored;
 }
 
 /* --- writing --- */

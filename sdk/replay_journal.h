@@ -26,6 +26,8 @@ struct jobs__memory {
 int jobs__journal_open(struct jobs__journal **out, const char *path, char *const *relays, size_t relay_count,
                        struct jobs_error *error);
 void jobs__journal_close(struct jobs__journal *journal); /* NULL-safe */
+/* It turned out to be of another input: as far as can be, it is left as it was before it was opened. NULL-safe. */
+void jobs__journal_forget_run(struct jobs__journal *journal);
 
 /* The last line it knew when it was opened; 0 when none. */
 uint64_t jobs__journal_last(const struct jobs__journal *journal);

@@ -34,6 +34,12 @@ int64_t jobs__replay_backoff(struct jobs__replay_line *l, unsigned step)
     return 20 + (int64_t)((l->random >> 33) % (uint64_t)caps[step < last ? step : last]);
 }
 
+void jobs__replay_heard(struct jobs__replay_line *l, int64_t now)
+{
+    l->last_answer = now;
+    l->swallowed_since = 0;
+}
+
 /* --- the line --- */
 
 void jobs__replay_give_up(struct jobs__replay_line *l, int64_t now, const char *why)
@@ -71,6 +77,9 @@ static void lost(struct jobs__replay_line *l, int64_t now)
             jobs__item_move(l, number, JOBS__ITEM_DOUBT);
         if (item->state == JOBS__ITEM_OUT && l->counts[JOBS__ITEM_OUT] == 1)
             item->drops++;
+        /* Others were decided on this connection: it did not end because of this one. */
+        if (item->state == JOBS__ITEM_OUT && l->failures == 1 && item->tries > 1)
+            item->tries--;
     }
     jobs__items_doubt(l, l->failures >= FAILURES);
 }
@@ -218,7 +227,7 @@ static void take_notice(struct jobs__replay_line *l, int64_t now, const struct j
     say(l, frame->text, frame->text_len);
     switch (jobs__answer_notice(frame->text, frame->text_len)) {
     case JOBS__ANSWER_THROTTLED:
-        l->last_answer = now;
+        jobs__replay_heard(l, now);
         jobs__replay_throttled(l, now, frame->text, frame->text_len);
         if (!l->over && l->counts[JOBS__ITEM_OUT] > 0 && !l->quiet_alone)
             l->quiet_at = l->pause_until;
@@ -228,7 +237,7 @@ static void take_notice(struct jobs__replay_line *l, int64_t now, const struct j
             l->quiet_at = now + QUIET_MS;
         return;
     case JOBS__ANSWER_FINAL:
-        l->last_answer = now;
+        jobs__replay_heard(l, now);
         unnamed(l, now, frame->text, frame->text_len);
         return;
     default:
@@ -258,7 +267,7 @@ static bool says_duplicate(const char *text, size_t len)
 static void take_ok(struct jobs__replay_line *l, int64_t now, const struct jobs__frame *frame)
 {
     if (frame->id_is == JOBS__ID_EVENT && l->auth.state == JOBS__AUTH_OUT && strcmp(frame->id, l->auth.id) == 0) {
-        l->last_answer = now;
+        jobs__replay_heard(l, now);
         jobs__auth_answered(&l->auth, frame->accepted);
         if (!frame->accepted) {
             say(l, frame->text, frame->text_len);
@@ -270,7 +279,7 @@ static void take_ok(struct jobs__replay_line *l, int64_t now, const struct jobs_
     if (frame->id_is != JOBS__ID_EVENT) {
         if (frame->accepted)
             return; /* decides nothing */
-        l->last_answer = now;
+        jobs__replay_heard(l, now);
         if (jobs__answer_refusal(frame->text, frame->text_len) == JOBS__ANSWER_THROTTLED) {
             jobs__replay_throttled(l, now, frame->text, frame->text_len);
             if (!l->over && !l->quiet_alone)
@@ -283,7 +292,7 @@ static void take_ok(struct jobs__replay_line *l, int64_t now, const struct jobs_
     uint64_t number = find(l, frame->id);
     if (number == UINT64_MAX)
         return;
-    l->last_answer = now;
+    jobs__replay_heard(l, now);
     l->answered++;
     if (jobs__replay_item(l, number)->state != JOBS__ITEM_OUT)
         l->late -= l->late > 0;

@@ -111,8 +111,9 @@ struct jobs__replay_line {
     int64_t ask_limit;
 
     int64_t last_answer, stale_at;
-    uint32_t answered; /* events, so far */
-    bool over;         /* the relay is given up: what is left is unknown */
+    int64_t swallowed_since; /* events are neither answered nor there, and nothing else was said of any; 0: they are */
+    uint32_t answered;       /* events, so far */
+    bool over;               /* the relay is given up: what is left is unknown */
     char message[JOBS_RELAY_MESSAGE_MAX + 1];
 
     struct jobs_verifier *verifier;
@@ -141,10 +142,13 @@ void jobs__item_refused(struct jobs__replay_line *line, uint64_t number, int64_t
                         bool named);
 /* It is not there, says the relay; or, unless `answered`, will not say. */
 void jobs__item_absent(struct jobs__replay_line *line, uint64_t number, int64_t now, bool answered);
-/* All that is out is in doubt. */
+/* Sent, and not answered: in doubt. `alone`: if it is to go again, then alone. */
+void jobs__item_doubt(struct jobs__replay_line *line, uint64_t number, bool alone);
+/* All that is out is. */
 void jobs__items_doubt(struct jobs__replay_line *line, bool alone);
 
 /* replay_line.c */
+void jobs__replay_heard(struct jobs__replay_line *line, int64_t now); /* something about an event */
 void jobs__replay_throttled(struct jobs__replay_line *line, int64_t now, const char *text, size_t len);
 /* False when the relay was given up. */
 bool jobs__replay_demand_auth(struct jobs__replay_line *line, int64_t now);

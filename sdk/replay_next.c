@@ -214,7 +214,9 @@ static void doubt_stale(struct jobs__replay_line *l, int64_t now)
     l->stale_at = now + least(1000, l->options.timeout / 4);
     for (uint64_t n = atomic_load(&l->ring->emptied); n < l->taken; n++)
         if (is_stale(l, jobs__replay_item(l, n), now)) {
-            jobs__item_move(l, n, JOBS__ITEM_DOUBT);
+            if (l->swallowed_since == 0)
+                l->swallowed_since = jobs__replay_item(l, n)->sent_at;
+            jobs__item_doubt(l, n, false);
             l->late++;
         }
 }
@@ -284,6 +286,8 @@ struct jobs__step jobs__replay_next(struct jobs__engine *engine, int64_t now)
     bool ended = atomic_load(&l->ring->ended); /* before the count: what was filled by then is seen */
     uint64_t filled = jobs__ring_filled(l->ring);
     jobs__buffer_clear(&l->out);
+    if (undecided(l) == 0)
+        l->swallowed_since = 0;
     while (l->taken < filled && (l->over || jobs__ring_at(l->ring, l->taken)->settled))
         take_up(l, now);
     if (!l->over && l->connection == JOBS__REPLAY_UP && step_auth(l, now, &step))

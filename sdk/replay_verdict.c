@@ -58,7 +58,10 @@ void jobs__item_finish(struct jobs__replay_line *l, uint64_t number, enum jobs__
     item->verdict = (uint8_t)verdict;
     set_alone(l, item, false);
     jobs__item_move(l, number, JOBS__ITEM_DONE);
-    l->last_answer = now;
+    if (verdict == JOBS__ITEM_UNKNOWN)
+        l->last_answer = now;
+    else
+        jobs__replay_heard(l, now);
     l->failures = l->throttled = 0;
     if (verdict == JOBS__ITEM_ACCEPTED || verdict == JOBS__ITEM_DUPLICATE)
         grow_window(l);
@@ -157,19 +160,26 @@ void jobs__item_absent(struct jobs__replay_line *l, uint64_t number, int64_t now
         jobs__item_finish(l, number, JOBS__ITEM_UNKNOWN, now, dropped, sizeof dropped - 1);
     } else if (item->tries >= TRIES + item->errors && item->alone) {
         jobs__item_finish(l, number, JOBS__ITEM_UNKNOWN, now, silent, sizeof silent - 1);
+        if (l->swallowed_since != 0 && now >= l->swallowed_since + l->options.timeout)
+            jobs__replay_give_up(l, now, "the relay answers no event and keeps none");
     } else {
         jobs__item_move(l, number, JOBS__ITEM_READY);
     }
+}
+
+/* The last try is one without company. */
+void jobs__item_doubt(struct jobs__replay_line *l, uint64_t number, bool alone)
+{
+    struct jobs__item *item = jobs__replay_item(l, number);
+    set_alone(l, item, item->alone || alone || item->tries + 1 >= TRIES + item->errors);
+    jobs__item_move(l, number, JOBS__ITEM_DOUBT);
 }
 
 void jobs__items_doubt(struct jobs__replay_line *l, bool alone)
 {
     uint64_t from = atomic_load(&l->ring->emptied);
     for (uint64_t number = from; number < l->taken && l->counts[JOBS__ITEM_OUT] > 0; number++) {
-        struct jobs__item *item = jobs__replay_item(l, number);
-        if (item->state != JOBS__ITEM_OUT)
-            continue;
-        set_alone(l, item, item->alone || alone || item->tries >= TRIES);
-        jobs__item_move(l, number, JOBS__ITEM_DOUBT);
+        if (jobs__replay_item(l, number)->state == JOBS__ITEM_OUT)
+            jobs__item_doubt(l, number, alone);
     }
 }

@@ -166,7 +166,8 @@ class Replay(harness.Case):
 
     def test_bad_options(self):
         for wrong in (["--window", "0"], ["--window", "1025"], ["--rate", "0"], ["--expect", self.path("none")],
-                      ["--journal", self.path("none/journal")], ["--relay", "nonsense"], [self.path("none")]):
+                      ["--expect", self.folder], ["--journal", self.path("none/journal")], ["--relay", "nonsense"],
+                      [self.path("none")]):
             result = run("replay", *wrong, stdin=b"")
             self.assert_failure(result, 1, "user_error")
             self.assertEqual(result.out, b"")
@@ -314,11 +315,22 @@ class Replay(harness.Case):
         more = Relay(self, "relay", port=relay.url.rsplit(":", 1)[1].strip("/"))
         result = self.replay(more, lines + [b"{}"], "--journal", journal)
         self.assert_replayed(result, (31, "malformed"), sent=30, accepted=30, invalid=1)
-        other = [lines[1], lines[0], *lines[2:]]
-        result = self.replay(more, other, "--journal", journal)
-        self.assert_failure(result, 1, "user_error", "another input")
-        result = self.replay(more, lines[:9], "--journal", journal)
-        self.assert_failure(result, 1, "user_error", "another input")
+        with open(journal, "rb") as file:
+            content = file.read()
+        for other in ([lines[1], lines[0], *lines[2:]], lines[:20] + [lines[21]], lines[:9]):
+            result = self.replay(more, other, "--journal", journal)
+            self.assert_failure(result, 1, "user_error", "another input")
+            with open(journal, "rb") as file:
+                self.assertEqual(file.read(), content)  # left as it is
+
+    def test_a_spoiled_journal_is_not_believed(self):
+        relay, lines, path = Relay(self), events.many(3), self.path("journal")
+        self.assert_replayed(self.replay(relay, lines, "--journal", path), sent=3, accepted=3)
+        with open(path, "rb") as file:
+            content = file.read()
+        self.write("journal", content.replace(b"accepted", b"accepteb", 1))
+        result = self.replay(relay, lines, "--journal", path)
+        self.assertEqual((result.status, result.lines[-1]["invalid"]), (0, 0), result)
 
     def test_journal_of_something_else(self):
         relay, lines = Relay(self), events.many(1)
@@ -327,6 +339,7 @@ class Replay(harness.Case):
             self.assert_failure(self.replay(relay, lines, "--journal", path), 1, "user_error", "left as it is")
             with open(path, "rb") as file:
                 self.assertEqual(file.read(), content)
+        self.assert_failure(self.replay(relay, lines, "--journal", "/dev/null"), 1, "user_error", "regular file")
         self.replay(relay, lines, "--journal", self.path("journal"))
         result = run("replay", "--relay", relay.url, "--relay", "ws://127.0.0.1:9", "--journal", self.path("journal"))
         self.assert_failure(result, 1, "user_error", "other relays")

@@ -429,6 +429,62 @@ static void silence_ends_with_unknown_at_the_timeout(void **state)
     finish(&t);
 }
 
+/* Plays a relay that has no event it is asked for, and lets `per_line` events a connection through before it hangs up;
+ * 0: it keeps none, answers none, and stays. Returns how long it took, or fails. */
+static int64_t play(struct talk *t, unsigned per_line)
+{
+    int64_t begin_at = t->now;
+    unsigned heard = 0;
+    for (int i = 0; i < 20000; i++) {
+        struct jobs__step step = next(t);
+        char answer[128];
+        if (step.want == JOBS__WANT_DONE)
+            return t->now - begin_at;
+        if (step.want == JOBS__WANT_DIAL) {
+            heard = 0;
+            t->engine->ops->opened(t->engine, t->now, &(struct jobs__opened){0});
+        } else if (step.want == JOBS__WANT_WAIT && step.at > t->now) {
+            t->now = step.at;
+        } else if (step.want == JOBS__WANT_SEND && strncmp(t->sent, "[\"REQ\",\"", 8) == 0) {
+            snprintf(answer, sizeof answer, "[\"EOSE\",\"%.*s\"]", (int)strcspn(t->sent + 8, "\""), t->sent + 8);
+            hear(t, answer);
+        } else if (step.want == JOBS__WANT_SEND && per_line > 0 && strncmp(t->sent, "[\"EVENT\"", 8) == 0) {
+            snprintf(answer, sizeof answer, "[\"OK\",\"%.64s\",true,\"\"]", strstr(t->sent, "\"id\":\"") + 6);
+            if (heard++ < per_line)
+                hear(t, answer);
+            else if (next(t).want == JOBS__WANT_WAIT) /* it has sent all that it may */
+                lose(t, 0);
+        }
+    }
+    fail_msg("it never ends");
+    return 0;
+}
+
+/* That it answers questions, and says each time that they are not there, keeps nobody waiting for ever. */
+static void events_that_are_swallowed_are_given_up(void **state)
+{
+    (void)state;
+    struct talk t;
+    begin_with(&t, 300, (struct jobs__replay_line_options){.timeout = 3000});
+    dial(&t);
+    assert_in_range(play(&t, 0), 3000, 30000);
+    expect_verdict(&t, 0, JOBS__ITEM_UNKNOWN, "sent several times, and neither answered nor stored");
+    expect_verdict(&t, 299, JOBS__ITEM_UNKNOWN, "the relay answers no event and keeps none");
+    finish(&t);
+}
+
+/* What was out when a line broke that others had come through on is not what broke it. */
+static void lines_that_break_while_events_get_through_cost_no_event_its_tries(void **state)
+{
+    (void)state;
+    struct talk t;
+    begin(&t, 200);
+    play(&t, 5);
+    for (unsigned i = 0; i < 200; i++)
+        expect_verdict(&t, i, JOBS__ITEM_ACCEPTED, "");
+    finish(&t);
+}
+
 static void a_slow_relay_that_answers_in_order_is_left_in_peace(void **state)
 {
     (void)state;
@@ -559,6 +615,8 @@ int main(void)
         cmocka_unit_test(auth_on_demand_resends_what_was_refused),
         cmocka_unit_test(a_second_connection_to_one_that_wants_auth_begins_with_one_event),
         cmocka_unit_test(silence_ends_with_unknown_at_the_timeout),
+        cmocka_unit_test(events_that_are_swallowed_are_given_up),
+        cmocka_unit_test(lines_that_break_while_events_get_through_cost_no_event_its_tries),
         cmocka_unit_test(a_slow_relay_that_answers_in_order_is_left_in_peace),
         cmocka_unit_test(a_lost_answer_among_others_is_asked_for),
         cmocka_unit_test(a_closing_code_that_refuses_is_about_the_one_that_is_out),
