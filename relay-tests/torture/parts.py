@@ -123,6 +123,48 @@ def replacements(tally, url, step):
         walk(stage, "kill", stage.handoff, replace, check, step)
 
 
+# --- several entries in one flush ---
+
+SEVERAL = 5
+
+
+def several(tally, url, step):
+    """A flush of some entries, which go together, is killed and let down call by call; then another one ends it."""
+    for kind in ("kill", *WRITES, "reset"):
+        with scene.Scene(tally, [url]) as stage:
+            jobs = []
+
+            def prepare(_):
+                stage.fresh_state()
+                jobs[:] = [stage.job() for _ in range(SEVERAL)]
+                for job in jobs:
+                    pending_entry(stage, job)
+
+            def check(ran, _, order):
+                named = [line for line in ran.lines if line["event_id"]]  # a folder that cannot be read has no name
+                told = {line["event_id"]: line["relays"][0]["verdict"] if line["relays"] else "" for line in named}
+                if len(told) != len(named):
+                    tally.found("misreported", f"{order}: an entry was told twice: {ran}")
+                if ran.exit == 0 and len(told) != SEVERAL or kind in HARMLESS and ran.exit != 0:
+                    tally.found("misreported", f"{order}: {ran}")
+                again = stage.flush()
+                if again.exit != 0 or stage.damaged() or os.listdir(os.path.join(stage.state, "outbox", "pending")):
+                    tally.found("misreported", f"{order}: {ran}, then {again}; damaged: {stage.damaged()}")
+                for job in jobs:
+                    [(id, (_, relays))] = stage.entries(job).items()
+                    held = stage.held(job)[url]
+                    what = f"{order}: {ran}, then {again}; the relay holds {sorted(held)}, the outbox {id} {relays}"
+                    if held != {id}:
+                        tally.found("doubled" if len(held) > 1 else "lost", what)
+                    if set(relays.values()) != {"confirmed"}:
+                        tally.found("misreported", what)
+                    if told.get(id) == "rejected":
+                        tally.found("misreported", what)
+
+            last = walk(stage, kind, prepare, lambda _, order: stage.flush(torture=order), check, step)
+            tally.note = tally.note or f"{SEVERAL} entries, {last} calls"
+
+
 # --- calls that fail ---
 
 def check_handoff(stage, ran, job, order):

@@ -47,6 +47,7 @@ def main():
             "random relays, modelled": lambda t: parts.model(t, 100_000 if quick else 1_000_000),
             "kill -9, handoff and flush": lambda t: parts.kills(t, foreign().url, near.url, asked.kills or (300 if quick else 10000)),
             "kill -9, --supersede": lambda t: parts.replacements(t, near.url, 3 if quick else 1),
+            "a flush of several": lambda t: parts.several(t, near.url, 7 if quick else 1),
             "kill -9, keys new": parts.keys_killed,
             "system calls that fail": lambda t: parts.faults(t, near.url, 3 if quick else 1),
             "the same, ASan and UBSan": lambda t: parts.faults(t, near.url, 23 if quick else 5, sanitized),
