@@ -43,6 +43,9 @@ struct jobs__batch {
     size_t next, unanswered; /* events: to be sent next; sent without an OK so far */
     size_t events;           /* that the question brought */
     int64_t limit;           /* of the wait for the next answer */
+    bool throttled;
+    int retry_in; /* s, the longest that was named */
+    char words[JOBS_RELAY_MESSAGE_MAX + 1];
 
     struct jobs__frame_reader reader;
     struct jobs__buffer out;
@@ -95,6 +98,16 @@ static void explained(struct jobs__engine *engine, int64_t now, const char *text
     (void)len;
 }
 
+static void note_wait(struct jobs__batch *b, enum jobs__answer answer, const struct jobs__frame *frame)
+{
+    if (answer != JOBS__ANSWER_THROTTLED)
+        return;
+    int seconds = jobs__answer_retry_in(frame->text, frame->text_len);
+    b->throttled = true;
+    b->retry_in = seconds > b->retry_in ? seconds : b->retry_in;
+    jobs__text_one_line(b->words, JOBS_RELAY_MESSAGE_MAX, frame->text, frame->text_len);
+}
+
 static void read_next_or_end(struct jobs__batch *b)
 {
     bool any = false;
@@ -121,6 +134,8 @@ static void on_ok(struct jobs__batch *b, int64_t now, const struct jobs__frame *
         jobs__text_one_line(item->message, JOBS_RELAY_MESSAGE_MAX, frame->text, frame->text_len);
         item->stored = frame->accepted && strncmp(item->message, duplicate, sizeof duplicate - 1) != 0;
         b->plain = b->plain && item->stored;
+        if (!frame->accepted)
+            note_wait(b, jobs__answer_refusal(frame->text, frame->text_len), frame);
         return;
     }
 }
@@ -203,12 +218,16 @@ static void frame(struct jobs__engine *engine, int64_t now, const char *text, si
             on_eose(b, now);
         break;
     case JOBS__FRAME_CLOSED:
-        if (is_ours(b, &frame))
-            give_up(b);
+        if (!is_ours(b, &frame))
+            break;
+        note_wait(b, jobs__answer_refusal(frame.text, frame.text_len), &frame);
+        give_up(b);
         break;
     case JOBS__FRAME_NOTICE:
-        if (jobs__answer_notice(frame.text, frame.text_len) != JOBS__ANSWER_NOTHING)
-            give_up(b);
+        if (jobs__answer_notice(frame.text, frame.text_len) == JOBS__ANSWER_NOTHING)
+            break;
+        note_wait(b, jobs__answer_notice(frame.text, frame.text_len), &frame);
+        give_up(b);
         break;
     case JOBS__FRAME_AUTH:
         (void)jobs__auth_challenge(&b->carried.auth, frame.text, frame.text_len); /* for the next one */
@@ -319,7 +338,7 @@ static struct jobs__step next(struct jobs__engine *engine, int64_t now)
     }
     while (b->phase == PHASE_SEND && b->next < b->count && b->there[b->next])
         b->next++;
-    if (b->phase == PHASE_SEND && b->next < b->count)
+    if (b->phase == PHASE_SEND && b->next < b->count && !b->throttled)
         return event(b, now);
     if (b->phase == PHASE_SEND && b->unanswered == 0)
         read_next_or_end(b);
@@ -364,6 +383,13 @@ void jobs__batch_free(struct jobs__batch *batch)
     jobs__frame_reader_free(&batch->reader);
     jobs__buffer_free(&batch->out);
     free(batch);
+}
+
+bool jobs__batch_throttled(const struct jobs__batch *batch, int *retry_in, const char **words)
+{
+    *retry_in = batch->retry_in;
+    *words = batch->words;
+    return batch->throttled;
 }
 
 struct jobs__engine *jobs__batch_engine(struct jobs__batch *batch)

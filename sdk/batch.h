@@ -37,6 +37,8 @@ struct jobs__batch;
 /* JOBS_OK, JOBS_NO_MEMORY. */
 int jobs__batch_new(struct jobs__batch **out, const struct jobs__batch_options *options);
 void jobs__batch_free(struct jobs__batch *batch);
+/* Whether the relay asked to wait; for how long (s), 0 when it did not say; in which words, one escaped line. */
+bool jobs__batch_throttled(const struct jobs__batch *batch, int *retry_in, const char **words);
 struct jobs__engine *jobs__batch_engine(struct jobs__batch *batch);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 
 #define BATCH_BYTES ((size_t)1 << 20)
+#define WAIT_MS     500 /* after words of throttling that name no time */
 
 static size_t event_len(const struct jobs__entry *entry)
 {
@@ -100,6 +101,7 @@ static int carry(struct run *run)
     const struct jobs_client_options *options = run->flush->options;
     const struct jobs__loop_options loop = {.ca_file = options->ca_file,
                                             .kept = run->flush->kept,
+                                            .eager = true,
                                             .stop = options->stop,
                                             .progress = options->progress,
                                             .progress_context = options->progress_context};
@@ -137,6 +139,15 @@ static void tell(struct jobs_receipt *receipt, char *url, const struct jobs__bat
         memcpy(receipt->message, item->message, sizeof receipt->message);
 }
 
+static int64_t not_before(const struct run *run, size_t r)
+{
+    int seconds;
+    const char *words;
+    if (!jobs__batch_throttled(run->batches[r], &seconds, &words))
+        return 0;
+    return jobs__loop_now() + (seconds > 0 ? (int64_t)seconds * 1000 : WAIT_MS);
+}
+
 /* Of one entry: facts, file and receipt; what is left to ask stays in its relays. */
 static void settle(const struct run *run, size_t at)
 {
@@ -144,8 +155,8 @@ static void settle(const struct run *run, size_t at)
     struct jobs__relays *relays = &one->relays;
     size_t left = 0;
     bool any = false;
-    one->sent = calloc(relays->count, sizeof *one->sent);
-    if (one->sent == NULL) {
+    one->before = calloc(relays->count, sizeof *one->before);
+    if (one->before == NULL) {
         one->code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
         return;
     }
@@ -159,28 +170,42 @@ static void settle(const struct run *run, size_t at)
         if (is_there) {
             tell(&one->receipt, url, item);
         } else {
-            one->sent[left] = item->sent;
+            one->before[left] = (struct jobs__before){item->sent, not_before(run, r)};
             relays->urls[left++] = url;
         }
     }
     relays->count = left;
     jobs__entry_settle(one->entry);
-    if (!any) {
+    if (!any)
         jobs__folder_unmark(&one->folder);
-        free(one->sent);
-        one->sent = NULL;
-    } else if (jobs__folder_note(&one->folder, one->entry, NULL) && jobs__receipt_warn_of_facts(&one->receipt)) {
+    else if (jobs__folder_note(&one->folder, one->entry, NULL) && jobs__receipt_warn_of_facts(&one->receipt))
         one->code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
+}
+
+/* A relay that asked for more time than there is, is left alone. */
+static int let_rest(struct jobs__flush *flush, const struct run *run)
+{
+    int code = JOBS_OK;
+    for (size_t r = 0; !code && r < run->relays; r++) {
+        struct jobs_relay_result result = {.url = run->them[0].relays.urls[r], .verdict = JOBS_UNCLEAR};
+        const char *words;
+        if (!jobs__batch_throttled(run->batches[r], &result.retry_after, &words) ||
+            result.retry_after < jobs__timeout_ms(flush->options) / 1000)
+            continue;
+        memcpy(result.message, words, sizeof result.message);
+        code = jobs__flush_let_rest(flush, &result);
     }
+    return code;
 }
 
 void jobs__batch_send(struct jobs__flush *flush, struct jobs__outgoing *them, size_t count)
 {
     struct run run = {.flush = flush, .them = them, .count = count, .relays = them[0].relays.count};
-    int code = set_up(&run);
-    if (!code)
-        code = carry(&run);
-    for (size_t i = 0; i < count && run.items != NULL; i++)
+    bool ready = set_up(&run) == JOBS_OK;
+    int code = ready ? carry(&run) : jobs_error_set(&run.error, JOBS_NO_MEMORY, "out of memory");
+    if (!code && let_rest(flush, &run))
+        code = jobs_error_set(&run.error, JOBS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < count && ready; i++)
         settle(&run, i);
     for (size_t i = 0; i < count && code; i++) {
         if (them[i].relays.count == 0)

@@ -69,7 +69,7 @@ static const struct jobs__resting *rests(const struct jobs__flush *flush, const 
     return NULL;
 }
 
-static int let_rest(struct jobs__flush *flush, const struct jobs_relay_result *result)
+int jobs__flush_let_rest(struct jobs__flush *flush, const struct jobs_relay_result *result)
 {
     bool futile = result->verdict == JOBS_NOT_REACHED || result->verdict == JOBS_UNCLEAR || result->denied ||
                   result->retry_after > 0;
@@ -127,17 +127,17 @@ static void leave_resting(const struct jobs__flush *flush, struct jobs__outgoing
     for (size_t i = 0; i < one->relays.count; i++) {
         char *url = one->relays.urls[i];
         const struct jobs__resting *resting = rests(flush, url);
-        bool sent = one->sent != NULL && one->sent[i];
+        struct jobs__before before = one->before == NULL ? (struct jobs__before){0} : one->before[i];
         if (resting == NULL) {
-            if (one->sent != NULL)
-                one->sent[left] = sent;
+            if (one->before != NULL)
+                one->before[left] = before;
             one->relays.urls[left++] = url;
             continue;
         }
         struct jobs_relay_result *result = &receipt->relays[receipt->relay_count++];
         *result = resting->last;
         result->url = url;
-        result->attempts = sent;
+        result->attempts = before.sent;
         if (jobs__fact_is_open(jobs__entry_fact(one->entry, url, false))) /* it may have been brought there before */
             result->verdict = JOBS_UNCLEAR;
     }
@@ -180,9 +180,9 @@ static int code_of_known(const struct jobs_receipt *receipt)
 /* What a batch sent in this run, and a session found there: that was ours. */
 static void own_up(const struct jobs__outgoing *one, struct jobs_receipt *fresh)
 {
-    for (size_t i = 0; one->sent != NULL && i < fresh->relay_count && i < one->relays.count; i++) {
+    for (size_t i = 0; one->before != NULL && i < fresh->relay_count && i < one->relays.count; i++) {
         struct jobs_relay_result *result = &fresh->relays[i];
-        if (!one->sent[i])
+        if (!one->before[i].sent)
             continue;
         if (result->verdict == JOBS_DUPLICATE && result->attempts == 0)
             result->verdict = JOBS_ACCEPTED;
@@ -199,6 +199,7 @@ static int send_one(struct jobs__flush *flush, struct jobs__outgoing *one)
     one->relays.require = one->relays.count;
     struct jobs__delivery delivery = {.options = flush->options,
                                       .relays = &one->relays,
+                                      .before = one->before,
                                       .receipt = &fresh,
                                       .error = &one->error,
                                       .folder = &one->folder,
@@ -216,7 +217,7 @@ static int send_one(struct jobs__flush *flush, struct jobs__outgoing *one)
         code = jobs__receipt_conclude(&fresh, &delivery, &one->error);
     own_up(one, &fresh);
     for (size_t i = 0; i < fresh.relay_count && code != JOBS_NO_MEMORY; i++) {
-        if (let_rest(flush, &fresh.relays[i]))
+        if (jobs__flush_let_rest(flush, &fresh.relays[i]))
             code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
     }
     jobs__delivery_free(&delivery);
@@ -242,7 +243,7 @@ static void let_go(struct jobs__outgoing *one)
     jobs__folder_free(&one->folder);
     jobs_receipt_wipe(&one->receipt);
     jobs__relays_free(&one->relays);
-    free(one->sent);
+    free(one->before);
 }
 
 /* Locks and loads it. False: there is nothing to do about it. */
@@ -311,6 +312,15 @@ static void finish(struct jobs__flush *flush, struct jobs__outgoing *one)
     let_go(one);
 }
 
+/* Whether something of it left in this run, or is known without asking. */
+static bool is_begun(const struct jobs__outgoing *one)
+{
+    bool sent = false;
+    for (size_t i = 0; one->before != NULL && i < one->relays.count; i++)
+        sent = sent || one->before[i].sent;
+    return one->code || sent || one->relays.count == 0 || one->receipt.relay_count > 0;
+}
+
 /* As many of those that wait as go together, one at least. Returns how many were dealt with. */
 static size_t send_some(struct jobs__flush *flush, const struct jobs__waiting *waiting, size_t count)
 {
@@ -333,15 +343,13 @@ static size_t send_some(struct jobs__flush *flush, const struct jobs__waiting *w
     for (size_t i = 0; i < taken; i++)
         flush->batch_is_known = flush->batch_is_known && !them[i].code && them[i].relays.count == 0;
     for (size_t i = 0; i < taken; i++) {
-        bool begun =
-            them[i].code || them[i].relays.count == 0 || them[i].receipt.relay_count > 0 || them[i].sent != NULL;
-        bool stop = jobs__stopped(flush->options) && !begun && taken > 1;
+        bool stop = taken > 1 && jobs__stopped(flush->options) && !is_begun(&them[i]);
         if (!stop && flush->visit_code == 0) {
             finish(flush, &them[i]);
             continue;
         }
         flush->left++;
-        jobs__flush_note(flush, them[i].sent != NULL ? JOBS_UNKNOWN : JOBS_UNREACHABLE);
+        jobs__flush_note(flush, is_begun(&them[i]) ? JOBS_UNKNOWN : JOBS_UNREACHABLE);
         let_go(&them[i]);
     }
     return looked_at;

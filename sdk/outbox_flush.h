@@ -24,9 +24,9 @@ struct jobs__resting { /* a relay that is left alone for the rest of this run */
 struct jobs__outgoing {
     const struct jobs__waiting *waiting;
     struct jobs__folder folder;
-    struct jobs__entry *entry;  /* NULL: it could not be had, and code says why */
-    struct jobs__relays relays; /* that are still to be asked; each by a session of its own */
-    bool *sent;                 /* as many: what a batch sent in this run, and nobody said what became of it; or NULL */
+    struct jobs__entry *entry;   /* NULL: it could not be had, and code says why */
+    struct jobs__relays relays;  /* that are still to be asked; each by a session of its own */
+    struct jobs__before *before; /* as many: what a batch left behind; or NULL */
     struct jobs_receipt receipt; /* with the relays of which all is known already */
     struct jobs_error error;
     int code;
@@ -66,6 +66,8 @@ int jobs__flush_collect(struct jobs__flush *flush);
 void jobs__flush_say(struct jobs__flush *flush, const char *id, bool stored, int code, const char *words);
 void jobs__flush_say_damaged(struct jobs__flush *flush, const struct jobs__folder *folder); /* if something was */
 void jobs__flush_note(struct jobs__flush *flush, int code);
+/* Leaves a relay alone for the rest of the run, if by this result it is in vain to try on. JOBS_OK, JOBS_NO_MEMORY. */
+int jobs__flush_let_rest(struct jobs__flush *flush, const struct jobs_relay_result *result);
 
 /* outbox_batch.c: whether this entry can go in one batch with the others before it. */
 bool jobs__batch_takes(const struct jobs__flush *flush, const struct jobs__outgoing *them, size_t count);

@@ -61,10 +61,16 @@ struct jobs__post {                /* one relay of it */
     char hint[256];
 };
 
+struct jobs__before {   /* what is known of a relay from earlier in this run */
+    bool sent;          /* the event went there, and nobody said what became of it */
+    int64_t not_before; /* ms: the relay asked not to be sent anything until then; 0: it did not */
+};
+
 struct jobs__delivery {
     const struct jobs_client_options *options;
     const struct jobs__relays *relays;
-    struct jobs_receipt *receipt; /* gets warnings */
+    const struct jobs__before *before; /* as many as there are relays, or NULL */
+    struct jobs_receipt *receipt;      /* gets warnings */
     struct jobs_error *error;
 
     /* A handoff: its folder and entry, or no entry yet. A plain event: event alone. */

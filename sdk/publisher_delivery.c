@@ -29,6 +29,7 @@ static struct jobs__fact *fact_of(struct jobs__delivery *delivery, const struct 
 
 static int open_session(struct jobs__delivery *delivery, struct jobs__post *post)
 {
+    size_t at = (size_t)(post - delivery->posts);
     const struct jobs_client_options *options = delivery->options;
     char filter[512];
     uint64_t seed;
@@ -49,6 +50,7 @@ static int open_session(struct jobs__delivery *delivery, struct jobs__post *post
         .maybe_sent = delivery->maybe_sent,
         .was_sent = delivery->maybe_sent && jobs__fact_is_open(fact_of(delivery, post)),
         .ask_filter = delivery->ask || post->proof_only ? filter : NULL,
+        .not_before = delivery->before != NULL && !post->proof_only ? delivery->before[at].not_before : 0,
         .keep = delivery->kept != NULL,
         .sign_auth = options->key != NULL ? jobs__signer_sign : NULL,
         .context = post,

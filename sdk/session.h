@@ -37,7 +37,8 @@ struct jobs__session_options {
     /* Fetch one event (job check) instead of publishing: its id, 64 lower-case hex, or NULL. After AUTH as needed, REQ
      * by id; DONE when found, or EOSE came without it. */
     const char *fetch_id;
-    bool keep; /* leaves a good connection to another session for the same relay */
+    int64_t not_before; /* ms: no EVENT before that, as the relay asked; 0: at once */
+    bool keep;          /* leaves a good connection to another session for the same relay */
     /* The filter object (JSON text) asked before the first EVENT, or NULL to send at once. */
     const char *ask_filter;
     /* Makes the AUTH event (kind 22242, tags relay and challenge; the attestation when there is one), sealed; returns

@@ -112,6 +112,14 @@ static void ask(struct jobs__wire *wire)
     }
 }
 
+/* Until the next bytes leave, or come: it has to be said again and again. */
+static void acknowledge(const struct jobs__wire *wire)
+{
+    static const int on = 1;
+    if (wire->loop->options->eager && wire->stage == JOBS__STAGE_OPEN)
+        (void)!setsockopt(lws_get_socket_fd(wire->lws), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+}
+
 /* --- what they are told --- */
 
 static void tell(struct jobs__wire *wire, int64_t now)
@@ -296,6 +304,7 @@ static int run(struct jobs__loop *loop)
             if (!wire->done)
                 tell(wire, now);
             ask(wire);
+            acknowledge(wire);
         }
         if (all_done(loop) || (options->stop != NULL && *options->stop != 0))
             return JOBS_OK;

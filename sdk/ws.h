@@ -25,6 +25,8 @@ void jobs__kept_free(struct jobs__kept *kept);                       /* NULL-saf
 struct jobs__loop_options {
     const char *ca_file;
     struct jobs__kept *kept; /* NULL: each connection ends with the run */
+    bool eager; /* several small answers are awaited: what comes is acknowledged at once, for a relay without
+                   TCP_NODELAY holds the second back until the first was, up to 40 ms */
     const volatile sig_atomic_t *stop;
     void (*decide)(void *context, size_t line); /* an engine answered JOBS__WANT_DECIDE */
     /* Called after every turn of the loop, and at least every 100 ms; returns false to end it although engines are not

@@ -2,7 +2,8 @@
  *
  * What arrives meanwhile is read by the next one, whose business it is to know late words from new ones, and an end
  * from a refusal. If it arrives while the loop runs for other relays, nobody is there to hear it: then the connection
- * ends, unless it is an EOSE, which comes behind the event that was asked for and is not waited for.
+ * ends, unless it is the end of a question: an EOSE, which comes behind the event that was asked for and is not waited
+ * for, or the CLOSED with which some relays answer our CLOSE.
  */
 #include "ws_line.h"
 
@@ -56,8 +57,11 @@ void jobs__kept_free(struct jobs__kept *kept)
 
 bool jobs__kept_is_late(struct lws *lws, const char *text, size_t len)
 {
-    static const char end[] = "[\"EOSE\"";
-    return lws_is_first_fragment(lws) && len >= sizeof(end) - 1 && memcmp(text, end, sizeof(end) - 1) == 0;
+    static const char *const ends[] = {"[\"EOSE\"", "[\"CLOSED\""};
+    bool late = false;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        late = late || (len >= strlen(ends[i]) && memcmp(text, ends[i], strlen(ends[i])) == 0);
+    return late && lws_is_first_fragment(lws);
 }
 
 void jobs__kept_forget(struct lws *lws)

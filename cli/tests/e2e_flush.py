@@ -169,6 +169,27 @@ class Flush(Case):
                 self.assertEqual(set(told[3:]), {"unknown"}, "each of them was sent")
             self.env["JOBS_STATE_DIR"] = self.path("another state")
 
+    def test_asked_to_wait(self):
+        """By one answer to many: nothing more is sent until then."""
+        for answer in ('ok false "rate-limited: slow down; retry in 2s"', 'notice "rate-limited: retry in 2s"'):
+            with self.subTest(answer):
+                relay, result, ids = self.flushed(f"on EVENT 4  {answer}\n")
+                self.assert_all_there(result, ids, relay)
+                self.assertGreater(self.took, 2)
+                self.assertLess(self.took, 6)
+            self.env["JOBS_STATE_DIR"] = self.path("a state for " + answer[:2])
+
+    def test_asked_to_wait_too_long(self):
+        for answer in ('ok false "rate-limited: retry in 60s"', 'notice "rate-limited: quota exceeded; retry in 52s"'):
+            with self.subTest(answer):
+                relay, result, ids = self.flushed(f"on EVENT 4..  {answer}\n")
+                self.assertEqual((result.status, len(result.lines), len(relay.ids())), (2, 8, 3), result)
+                self.assertLess(self.took, 3)
+                self.assertEqual({line["relays"][0]["verdict"] for line in result.lines[3:]}, {"unknown"})
+                self.assertTrue(all("retry in" in line["relays"][0]["message"] for line in result.lines[3:]), result)
+                self.assertLessEqual(relay.heard().count("EVENT"), 8, "it is not asked again")
+            self.env["JOBS_STATE_DIR"] = self.path("a state for " + answer[:2])
+
     def test_not_kept_is_not_confirmed(self):
         """OK, but every second one is not shown: it is sent again, and told so."""
         relay, result, ids = self.flushed("".join(f"on EVENT {n}  ok\n" for n in range(2, 9, 2)))

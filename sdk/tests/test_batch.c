@@ -358,6 +358,34 @@ static void a_refusal_is_left_to_others_and_the_rest_is_read_back(void **state)
     }
 }
 
+static void a_wait_that_is_asked_for_is_told(void **state)
+{
+    (void)state;
+    int seconds;
+    const char *words;
+    begin_sent(true);
+    assert_false(jobs__batch_throttled(t.batch, &seconds, &words));
+    says_ok(0, false, "rate-limited: retry in 7s");
+    says_ok(1, false, "rate-limited: retry in 5s");
+    assert_true(jobs__batch_throttled(t.batch, &seconds, &words));
+    assert_int_equal(seconds, 7);
+    assert_string_equal(words, "rate-limited: retry in 5s");
+
+    begin_asked(true);
+    says("[\"CLOSED\",\"jobs-6\",\"rate-limited: enough\"]");
+    is_over(false);
+    assert_true(jobs__batch_throttled(t.batch, &seconds, &words));
+    assert_int_equal(seconds, 0);
+
+    begin_asked(true);
+    says("[\"EOSE\",\"jobs-6\"]");
+    sends("[\"CLOSE\"");
+    sends_event(0);
+    says("[\"OK\",\"%s\",false,\"rate-limited: x\"]", jobs_event_id(t.events[0]));
+    is_over(false); /* the others are not even tried */
+    came_to("s--");
+}
+
 static void words_that_name_none_of_them_end_it(void **state)
 {
     (void)state;
@@ -483,6 +511,7 @@ int main(void)
         TEST(an_event_of_no_job_that_was_asked_for_ends_it),
         TEST(a_flood_of_events_ends_it),
         TEST(a_refusal_is_left_to_others_and_the_rest_is_read_back),
+        TEST(a_wait_that_is_asked_for_is_told),
         TEST(words_that_name_none_of_them_end_it),
         TEST(without_an_ok_the_others_are_read_back),
         TEST(what_is_not_shown_or_not_as_it_is_is_not_confirmed),
