@@ -209,7 +209,8 @@ static int send_one(struct jobs__flush *flush, struct jobs__outgoing *one)
                                       .job = one->entry->job,
                                       .ask = true,
                                       .kept = flush->kept,
-                                      .maybe_sent = true};
+                                      .maybe_sent = true,
+                                      .others_counted = true}; /* by count_others */
     int code = jobs__delivery_run(&delivery);
     one->entry = delivery.entry;
     memcpy(fresh.event_id, one->entry->id, sizeof fresh.event_id);

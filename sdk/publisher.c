@@ -401,7 +401,7 @@ out:
     jobs__request_free(&job.request);
     jobs__relays_free(&job.relays);
     jobs_handoff_free(job.handoff);
-    if (!order->dry_run)
+    if (!order->dry_run && !job.delivery.others_counted)
         jobs__pending_count(receipt, options->state_dir, receipt->event_id);
     return code;
 }
@@ -420,8 +420,8 @@ int jobs_publish_event(struct jobs_receipt *receipt, const struct jobs_event *ev
         code = jobs__delivery_run(&delivery);
     if (!code)
         code = jobs__receipt_conclude(receipt, &delivery, error);
+    jobs__delivery_count_others(&delivery);
     jobs__delivery_free(&delivery);
     jobs__relays_free(&relays);
-    jobs__pending_count(receipt, options->state_dir, "");
     return code;
 }

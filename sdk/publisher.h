@@ -91,6 +91,7 @@ struct jobs__delivery {
     bool concluded; /* the asks are over and answered */
     bool fresh;     /* the entry was made by this run: no byte of it has ever left */
     bool facts_failed;
+    bool others_counted; /* the receipt says how many others wait: it is counted while a relay works on its answer */
     int64_t started;
     int code; /* what ended it early */
 };
@@ -99,6 +100,7 @@ struct jobs__delivery {
  * in any case. */
 int jobs__delivery_run(struct jobs__delivery *delivery);
 void jobs__delivery_free(struct jobs__delivery *delivery);
+void jobs__delivery_count_others(struct jobs__delivery *delivery); /* that wait, into the receipt; once */
 
 /* For when_asked: into the folder with what the relays showed; whether every relay answered. */
 int jobs__delivery_adopt(struct jobs__delivery *delivery, bool *all_answered);

@@ -402,11 +402,31 @@ static void on_decide(void *context, size_t line)
     }
 }
 
+static bool something_left(const struct jobs__delivery *delivery)
+{
+    bool sent = false;
+    for (size_t i = 0; i < delivery->count; i++) {
+        const struct jobs__session *session = delivery->posts[i].session;
+        sent = sent || (session != NULL && jobs__session_result(session)->attempts > 0);
+    }
+    return sent;
+}
+
+void jobs__delivery_count_others(struct jobs__delivery *delivery)
+{
+    if (!delivery->others_counted)
+        jobs__pending_count(delivery->receipt, delivery->options->state_dir,
+                            delivery->entry == NULL ? "" : delivery->entry->id);
+    delivery->others_counted = true;
+}
+
 static bool on_turn(void *context, int64_t now)
 {
     struct jobs__delivery *delivery = context;
     if (!delivery->concluded && all_asked(delivery, now))
         conclude(delivery);
+    if (!delivery->others_counted && something_left(delivery))
+        jobs__delivery_count_others(delivery);
     for (size_t i = 0; delivery->concluded && !delivery->code && i < delivery->count; i++) {
         struct jobs__post *post = &delivery->posts[i];
         if (!post->recorded && jobs__session_result(post->session)->done)
