@@ -83,6 +83,8 @@ static void refused(struct jobs__feed *f, struct feed_subscription *s, int64_t n
     bool was_open = s->state == SUBSCRIPTION_OPEN;
     int64_t wait;
     jobs__feed_say(f, text, len);
+    if (f->result.message[0] == '\0')
+        jobs__feed_say_plain(f, "refused without a reason");
     jobs__feed_want(s, now);
     switch (answer) {
     case JOBS__ANSWER_AUTH:

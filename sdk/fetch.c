@@ -78,31 +78,50 @@ static int run(struct fetch *fetch, const char *id, const struct jobs__relays *r
     return code;
 }
 
-/* Nobody had it: the relays' words, and the code that says most. */
+/* What the relay made of the question; JOBS_NOT_FOUND: it answered. */
+static enum jobs_code code_of(const struct jobs__session_result *result)
+{
+    if (result->denied)
+        return JOBS_DENIED;
+    if (result->verdict == JOBS_REJECTED)
+        return result->read_back == JOBS_ABSENT ? JOBS_NOT_FOUND : JOBS_REFUSED;
+    return result->read_back == JOBS_DIFFERENT ? JOBS_REFUSED : JOBS_UNREACHABLE;
+}
+
+static int rank(enum jobs_code code)
+{
+    return code == JOBS_UNREACHABLE ? 2 : code == JOBS_REFUSED ? 1 : 0;
+}
+
+/* Nobody had it: a relay's words and what they mean. One that might still have it weighs most, one that lets nobody
+ * in, or not us, less. */
 static int explain(struct fetch *fetch, struct jobs_error *error)
 {
-    size_t absent = 0, denied = 0;
-    const char *words = "", *url = "";
+    size_t absent = 0;
+    const struct jobs__session_result *worst = NULL;
+    const char *url = "";
     int retry_after = 0;
     for (size_t i = 0; i < fetch->count; i++) {
         jobs__session_stop(fetch->posts[i].session);
         const struct jobs__session_result *result = jobs__session_result(fetch->posts[i].session);
-        if (result->verdict == JOBS_REJECTED && result->read_back == JOBS_ABSENT) {
+        if (code_of(result) == JOBS_NOT_FOUND) {
             absent++;
             continue;
         }
-        denied += result->denied;
-        words = result->message;
-        url = fetch->posts[i].url;
+        if (worst == NULL || rank(code_of(result)) > rank(code_of(worst))) {
+            worst = result;
+            url = fetch->posts[i].url;
+        }
         if (result->retry_after > retry_after)
             retry_after = result->retry_after;
     }
     if (absent == fetch->count)
         return jobs_error_set(error, JOBS_NOT_FOUND, "no relay has this event");
-    int code =
-        jobs_error_set(error, denied == fetch->count - absent ? JOBS_DENIED : JOBS_UNREACHABLE, "%s: %s", url, words);
-    if (error != NULL)
+    int code = jobs_error_set(error, code_of(worst), "%s: %s", url, worst->message);
+    if (error != NULL) {
         error->retry_after = retry_after;
+        memcpy(error->hint, worst->hint, sizeof worst->hint);
+    }
     return code;
 }
 

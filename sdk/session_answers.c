@@ -66,8 +66,12 @@ static bool authenticate_first(struct jobs__session *s, int64_t now, bool sent_a
     if (sent_after_auth)
         return false;
     s->query.out = false;
-    if (s->auth.state == JOBS__AUTH_GOOD || jobs__auth_demand(&s->auth, now))
+    if (s->sign_auth == NULL) { /* no challenge will help */
+        s->auth_cannot = true;
+        s->auth.failures = JOBS__AUTH_FAILURES;
+    } else if (s->auth.state == JOBS__AUTH_GOOD || jobs__auth_demand(&s->auth, now)) {
         return true;
+    }
     jobs__session_auth_failed(s, now);
     return true;
 }
@@ -238,11 +242,11 @@ static void on_closed(struct jobs__session *s, int64_t now, const struct jobs__f
     enum jobs__answer answer = jobs__answer_refusal(frame->text, frame->text_len);
     enum session_purpose purpose = s->query.purpose;
     bool needed = purpose == ASK_FETCH || purpose == ASK_REFUSAL || purpose == ASK_DUPLICATE;
-    if (answer == JOBS__ANSWER_AUTH && authenticate_first(s, now, s->query.authed))
-        return;
     if (purpose == ASK_FETCH)
         remember(s, frame->text, frame->text_len);
-    else /* the words about the event weigh more */
+    if (answer == JOBS__ANSWER_AUTH && authenticate_first(s, now, s->query.authed))
+        return;
+    if (purpose != ASK_FETCH) /* the words about the event weigh more */
         keep_notice(s, frame->text, frame->text_len);
     int64_t at;
     bool again = false;

@@ -300,6 +300,7 @@ static bool look(struct jobs__session *s, int64_t now, struct jobs__step *step)
     if (now >= s->deadline) {
         jobs__session_give_up(s, true, false,
                               s->was_sent || s->result.attempts > 0 ? "sent, but nothing decided it in time"
+                              : s->fetch_id[0] != '\0'              ? "no answer in time"
                                                                     : "not sent in time");
         return false;
     }

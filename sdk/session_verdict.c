@@ -80,7 +80,7 @@ static void add_hint(struct jobs__session *s)
         explain_clock(s, s->refusal.window,
                       s->has_skew ? "the clocks agree: the event's created_at is outside of what this relay takes"
                                   : "the event's created_at is outside of what this relay takes; check the clock");
-    else if (shut_out && s->auth_cannot)
+    else if (shut_out && (s->auth_cannot || s->sign_auth == NULL))
         snprintf(s->result.hint, sizeof s->result.hint,
                  "the relay wants AUTH, and there is no key here that could answer its challenge");
     else if (s->auth_was_refused && (clocks_differ(s) || shut_out))

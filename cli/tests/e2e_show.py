@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import card_samples
@@ -218,6 +219,27 @@ class Relay(OnRelay):
 
     def test_one_relay_that_has_it_is_enough(self):
         self.assertEqual(run("show", self.id, "--relay", "ws://127.0.0.1:1", "--relay", self.url).status, 0)
+
+    def test_a_relay_that_will_not_say(self):
+        for number, (script, status, category, words) in enumerate((
+                ('on READ   closed "auth-required: who are you"\n', 3, "auth_error", "who are you"),
+                ('on CONNECT   challenge\non READ   closed "auth-required: who are you"\n', 3, "auth_error", "who are you"),
+                ('on READ   closed "blocked: not here"\n', 2, "relay_error", "not here"),
+                ('on READ   closed ""\n', 2, "relay_error", "refused without a reason"),
+                ("on READ   forge; eose\n", 2, "relay_error", "is not this event"),
+                ('on READ   closed "error: busy"\n', 2, "network_error", "no answer in time"))):
+            folder = shutil.copytree(self.path("relay"), self.path(f"relay{number}"))
+            relay = subprocess.Popen([harness.RELAY, "--port", "0", "--dir", folder, "--script", self.write("script", script)],
+                                     stdout=subprocess.PIPE, env=harness.environment())
+            try:
+                url = relay.stdout.readline().decode().strip()
+                failure = self.assert_failure(run("show", self.id, "--relay", url, "--timeout", "2"), status, category, words)
+                self.assertEqual(failure["retryable"], category == "network_error", failure)
+                self.assertEqual("no key" in failure.get("hint", ""), category == "auth_error", failure)
+            finally:
+                relay.terminate()
+                relay.wait()
+                relay.stdout.close()
 
     def test_hints_are_followed_only_when_asked(self):
         empty = subprocess.Popen([harness.RELAY, "--port", "0", "--dir", self.path("empty")], stdout=subprocess.PIPE,
