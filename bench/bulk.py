@@ -5,7 +5,7 @@ import os
 import subprocess
 import threading
 
-from measure import port, spread
+from measure import beside, port, spread
 
 
 @contextlib.contextmanager
@@ -26,26 +26,30 @@ def repeated(path, times):
     feeder.join()
 
 
+def row(rates, what, name, **others):
+    """Rates of one thing, and how many times those of others they are."""
+    ratios = (f"{beside(rates[name], rates[other]):.2f} × {called}" for other, called in others.items())
+    return what, spread(rates[name])[1] + " k/s", ", ".join(ratios) or "1", ""
+
+
 def verify(bench):
     count = 4000 if bench.quick else 20000
     few, many = bench.events(count, 250), bench.events(count, 4000)
-    rates = {name: [] for name in ("core", "cores", "few", "many", "two")}
+    rates = {name: [] for name in ("cores", "core", "one", "two", "both", "many")}
     for _ in range(bench.bulk):
+        cores = [subprocess.Popen([bench.program("core"), "0.5"], stdout=subprocess.PIPE) for _ in range(2)]
+        rates["cores"].append(sum(float(core.communicate()[0]) for core in cores) / 1000)
         rates["core"].append(bench.number("core", "0.5") / 1000)
-        both = [subprocess.Popen([bench.program("core"), "0.5"], stdout=subprocess.PIPE) for _ in range(2)]
-        rates["cores"].append(sum(float(one.communicate()[0]) for one in both) / 1000)
-        for name, arguments in (("few", [few]), ("many", [many]), ("two", ["--threads", "2", few])):
-            rates[name].append(count / bench.once(bench.jobs, "verify", *arguments)[0])
-    core, text = spread(rates["core"])
-    yield "CORE: digest, key, signature of 2 KB events", text + " k/s", "1", ""
-    cores, text = spread(rates["cores"])
-    yield "CORE, two at once: what the machine has", text + " k/s", f"{cores / core:.2f} × CORE", ""
-    one, text = spread(rates["few"])
-    yield "jobs verify, 250 authors", text + " k/s", f"{one / core:.2f} × CORE", ""
-    other, text = spread(rates["many"])
-    yield "jobs verify, 4000 authors", text + " k/s", f"{other / core:.2f} × CORE", ""
-    two, text = spread(rates["two"])
-    yield "jobs verify --threads 2", text + " k/s", f"{two / one:.2f} × one thread", ""
+        for name, times, arguments in (("one", 1, [few]), ("two", 1, ["--threads", "2", few]), ("both", 2, [few]),
+                                       ("many", 1, [many])):
+            costs = bench.at_once(times, bench.jobs, "verify", *arguments)
+            rates[name].append(sum(count / milliseconds for milliseconds, _ in costs))
+    yield row(rates, "CORE: digest, key, signature of 2 KB events", "core")
+    yield row(rates, "CORE, two at once: what the machine has", "cores", core="CORE")
+    yield row(rates, "jobs verify, 250 authors", "one", core="CORE")
+    yield row(rates, "jobs verify, 4000 authors", "many", core="CORE")
+    yield row(rates, "jobs verify, two processes: what two threads can reach", "both", one="one")
+    yield row(rates, "jobs verify --threads 2", "two", one="one thread", both="two processes")
 
 
 def replay(bench):
@@ -59,13 +63,9 @@ def replay(bench):
                 rates["replay"].append(2000 * times / bench.once(bench.jobs, "replay", "--relay", url, given=given)[0])
             rates["verify"].append(count / bench.once(bench.jobs, "verify", few)[0])
             rates["both"].append(count / bench.once(bench.jobs, "replay", "--verify", "--relay", url, few)[0])
-    pub, text = spread(rates["pub"])
-    yield "PUB: 2 KB events into NULL RELAY", text + " k/s", "1", ""
-    rate, text = spread(rates["replay"])
-    yield "jobs replay into NULL RELAY", text + " k/s", f"{rate / pub:.2f} × PUB", ""
-    own = spread(rates["verify"])[0]
-    rate, text = spread(rates["both"])
-    yield "jobs replay --verify into NULL RELAY", text + " k/s", f"{rate / own:.2f} × jobs verify", ""
+    yield row(rates, "PUB: 2 KB events into NULL RELAY", "pub")
+    yield row(rates, "jobs replay into NULL RELAY", "replay", pub="PUB")
+    yield row(rates, "jobs replay --verify into NULL RELAY", "both", verify="jobs verify")
 
 
 def memory(bench):

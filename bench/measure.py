@@ -20,12 +20,17 @@ def spread(values):
     return middle, f"{middle:.1f} ({low:.1f} to {high:.1f})"
 
 
+def beside(values, others):
+    """Median of the ratios within a round each: the machine's own speed changes from round to round."""
+    return statistics.median(value / other for value, other in zip(values, others))
+
+
 class Bench:
     """build: the build folder. place: a folder on tmpfs, for all that is written. quick: fewer and shorter runs."""
 
     def __init__(self, build, place, quick):
         self.build, self.place, self.quick = build, place, quick
-        self.one_shot, self.bulk = (10, 3) if quick else (50, 7)
+        self.one_shot, self.bulk = (10, 3) if quick else (50, 15)
         self.jobs = build / "bin/jobs"
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(place), "JOBS_STATE_DIR": str(place / "state")}
         self.manifest = place / "manifest.json"
@@ -39,11 +44,11 @@ class Bench:
     def program(self, name):
         return self.build / "bench" / f"bench-{name}"
 
-    def start(self, *command, given=None, **environment):
+    def start(self, *command, given=None, out=subprocess.PIPE, **environment):
         """Starts a command below bench-once. The process, and a function that says what it cost once it has ended."""
         result, into = os.pipe()
         process = subprocess.Popen([self.program("once"), str(into), *command], pass_fds=(into,), env=self.environment | environment,
-                                   stdin=given or subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   stdin=given or subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
         os.close(into)
 
         def cost():
@@ -56,12 +61,19 @@ class Bench:
 
     def once(self, *command, given=None, **environment):
         """One run of a command: milliseconds and peak KiB."""
-        process, cost = self.start(*command, given=given, **environment)
-        _, errors = process.communicate()
-        milliseconds, peak, status = cost()
-        if process.returncode or status:
-            sys.exit(f"bench: {' '.join(map(str, command))}: exit {status}\n{errors.decode()}")
-        return milliseconds, peak
+        return self.at_once(1, *command, given=given, **environment)[0]
+
+    def at_once(self, count, *command, **more):
+        """So many runs of a command at the same time. What they print is read by nobody, for that takes a core as well."""
+        runs = [self.start(*command, out=subprocess.DEVNULL, **more) for _ in range(count)]
+        costs = []
+        for process, cost in runs:
+            _, errors = process.communicate()
+            milliseconds, peak, status = cost()
+            if process.returncode or status:
+                sys.exit(f"bench: {' '.join(map(str, command))}: exit {status}\n{errors.decode()}")
+            costs.append((milliseconds, peak))
+        return costs
 
     def handoff(self, url, *more, **environment):
         """One handoff for a job of its own."""

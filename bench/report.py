@@ -33,8 +33,9 @@ def write(lines, load, one_shot, bulk):
     where = f"{time.strftime('%Y-%m-%d')}, {machine()}.\n"
     (SOURCE / "bench/RESULTS.md").write_text(
         f"# What `./dev bench` printed\n\n{where}\n"
-        f"One-shot rows: {one_shot} runs each, alternating; bulk rows: {bulk}. Outbox and relay store on tmpfs. Peak memory "
-        f"is the\nlargest of all runs. Load before the first: {load:.1f}; above 0.5 the rows that need two cores say little."
+        f"One-shot rows: {one_shot} runs each, alternating; bulk rows: {bulk}, where a ratio of verify and replay is the median "
+        f"of each\nround's. Outbox and relay store on tmpfs. Peak memory is the largest of all runs. Load before the first: "
+        f"{load:.1f}; above\n0.5 the rows that need two cores say little."
         "\n\n" + HEAD + "".join(lines))
     quoted = [line for line in lines if line[2:].startswith(QUOTED)]
     readme = SOURCE / "README.md"
