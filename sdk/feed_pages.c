@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define CROWD 100U /* events of a second, before their number and their ids tell anything */
+
 void jobs__pages_start(struct jobs__pages *pages, int64_t floor, int64_t until, unsigned size)
 {
     *pages = (struct jobs__pages){.floor = floor, .until = until, .first_size = size, .size = size};
@@ -42,20 +44,32 @@ static bool go_on(struct jobs__pages *pages, int64_t until)
     return until > 0 && until >= pages->floor;
 }
 
+/* A relay that shows fewer events than it is asked for, of its oldest second, has no more; or it has a limit. It gives
+ * itself away: a larger question brings as many as the one before; or what it gives begins with the lowest id, in
+ * order, and ends long before the highest: ids are hashes, and of a hundred one begins with e or f. */
+static bool looks_cut(const struct jobs__pages *pages)
+{
+    return pages->taken >= CROWD && (pages->unordered ? pages->taken == pages->filled : pages->oldest_id[0] < 'e');
+}
+
 /* The second that was asked for again gave nothing new: it is whole, or cannot be had whole. */
 static bool leave_second(struct jobs__pages *pages, bool whole)
 {
     int64_t second = pages->oldest;
     pages->cut = pages->cut || !whole;
     pages->doubted = whole ? second : 0;
+    pages->suspect = whole && looks_cut(pages);
+    pages->filled = 0;
     pages->size = pages->first_size;
-    return go_on(pages, second - 1);
+    bool more = go_on(pages, second - 1);
+    pages->cut = pages->cut || (!more && pages->suspect);
+    return more;
 }
 
 bool jobs__pages_end(struct jobs__pages *pages)
 {
     if (pages->taken == 0 && !pages->checking) {
-        pages->cut = pages->cut || pages->outside > 0;
+        pages->cut = pages->cut || pages->outside > 0 || (pages->doubted != 0 && pages->suspect);
         return pages->resume > 0 && go_on(pages, pages->upper - 1);
     }
     if (pages->doubted != 0 && !pages->checking) {
@@ -82,6 +96,7 @@ bool jobs__pages_end(struct jobs__pages *pages)
         return leave_second(pages, true);
     if (pages->size == JOBS__PAGE_MAX)
         return leave_second(pages, false);
+    pages->filled = pages->taken;
     pages->size = pages->size * 4 < JOBS__PAGE_MAX ? pages->size * 4 : JOBS__PAGE_MAX;
     return true;
 }

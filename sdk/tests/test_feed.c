@@ -129,6 +129,40 @@ static void a_cap_that_cuts_a_second(void **state)
     was_given(3);
 }
 
+/* Nothing older follows that could tell: the ids do, or that a larger question brings no more. */
+static void a_cap_that_cuts_the_oldest_second(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned cap, first, step; /* ids: first, first + step, … */
+        bool to_the_end, cut;
+    } relays[] = {
+        {120, 0, 1, false, true},    /* the lowest ids, in order, and none of the higher half */
+        {120, 0, 1, true, false},    /* … up to the highest: it is whole */
+        {128, 999, -1U, false, true} /* in no order, and no more than fill the first page */
+    };
+    for (size_t i = 0; i < sizeof relays / sizeof *relays; i++) {
+        struct jobs__feed_options options = feed_options(LISTS);
+        options.page = 128;
+        begin_with(&options);
+        connects();
+        struct jobs__step s = step();
+        for (unsigned pages = 0; pages < 6 && read_request(&s); pages++, s = step()) {
+            bool shows = t.until == 0 || t.until >= T - 5;
+            for (unsigned n = 0; n < relays[i].cap && shows; n++)
+                gives(relays[i].first + n * relays[i].step, T - 5);
+            if (relays[i].to_the_end && shows)
+                says("[\"EVENT\",\"%s\",{\"id\":\"f%063u\",\"created_at\":%" PRId64 "}]", t.subscription, 1, T - 5);
+            says_eose();
+        }
+        if (relays[i].cut)
+            fails(JOBS_REFUSED, "holds events back");
+        else
+            is_complete();
+        was_given(relays[i].cap + relays[i].to_the_end);
+    }
+}
+
 /* It came between two pages. */
 static void an_old_event_that_comes_late(void **state)
 {
@@ -889,6 +923,7 @@ int main(void)
         TEST(a_second_that_holds_more_than_a_page),
         TEST(a_cap_below_what_is_asked),
         TEST(a_cap_that_cuts_a_second),
+        TEST(a_cap_that_cuts_the_oldest_second),
         TEST(an_old_event_that_comes_late),
         TEST(a_larger_page_is_refused),
         TEST(a_relay_that_does_not_heed_until),
