@@ -316,6 +316,8 @@ static struct jobs__step next(struct jobs__engine *engine, int64_t now)
 {
     struct jobs__batch *b = of(engine);
     jobs__buffer_clear(&b->out);
+    if (b->phase != PHASE_DONE && now >= b->deadline)
+        give_up(b);
     if (b->phase != PHASE_DONE && !b->up) {
         b->limit = b->deadline;
         if (b->dialled)
@@ -323,8 +325,6 @@ static struct jobs__step next(struct jobs__engine *engine, int64_t now)
         b->dialled = true;
         return step_of(b, JOBS__WANT_DIAL);
     }
-    if (b->phase != PHASE_DONE && now >= b->deadline)
-        give_up(b);
     if (b->phase == PHASE_SEND && b->unanswered > 0 && now >= b->limit) { /* those that were answered are there */
         b->plain = false;
         read_next_or_end(b);

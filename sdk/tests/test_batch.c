@@ -1,13 +1,7 @@
 /* test_batch.c - several events over one good connection: the plain case, and that everything else ends it, leaving
  * what is not plainly there to others.
  */
-#include "support.h"
-
-#include "../batch.h"
-#include "../session.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "batch_model.h"
 
 #define START   1000000
 #define TIMEOUT 30000
@@ -496,6 +490,29 @@ static void the_deadline_is_for_all_of_it(void **state)
     came_to("Sss");
 }
 
+/* --- relays that do anything --- */
+
+static unsigned random_choice(void *context, unsigned n)
+{
+    uint64_t *state = context;
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (unsigned)(*state >> 33) % n;
+}
+
+static void twenty_thousand_random_relays(void **state)
+{
+    (void)state;
+    struct batch_world world;
+    batch_world_make(&world);
+    for (uint64_t seed = 1; seed <= 20000; seed++) {
+        uint64_t random = seed * 0x9e3779b97f4a7c15U;
+        const char *broken = batch_model_run(&world, random_choice, &random);
+        if (broken != NULL)
+            fail_msg("seed %llu: %s", (unsigned long long)seed, broken);
+    }
+    batch_world_free(&world);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, hang_up)
 
 int main(void)
@@ -519,6 +536,7 @@ int main(void)
         TEST(a_question_that_stays_open_ends_it),
         TEST(a_connection_that_ends_ends_it),
         TEST(the_deadline_is_for_all_of_it),
+        TEST(twenty_thousand_random_relays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
