@@ -1,6 +1,7 @@
 /* convert.c - `jobs convert`, and the conversion that `jobs handoff --from` does first. */
 #include "convert.h"
 
+#include "card/card.h"
 #include "print.h"
 
 #include <jobs/evidence.h>
@@ -87,6 +88,22 @@ int convert_input(struct run *run, struct input *input, enum option_id from, boo
     return convert(run, input, from, job_later, &format);
 }
 
+/* With what is foreign in it made harmless, of the same value. */
+static int print_manifest(struct run *run, const struct input *input)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    if (out != NULL) {
+        card_put_json(out, input->bytes, input->len);
+        fputc('\n', out);
+    }
+    int code = out == NULL || fclose(out) != 0 ? jobs_error_set(&run->error, JOBS_NO_MEMORY, "out of memory")
+                                               : print_bytes(run, text, len);
+    free(text);
+    return code;
+}
+
 int command_convert(struct run *run)
 {
     struct input input = {0};
@@ -96,9 +113,7 @@ int command_convert(struct run *run)
     if (code == JOBS_OK)
         code = convert(run, &input, OPT_FROM, false, &format);
     if (code == JOBS_OK) {
-        code = print_bytes(run, input.bytes, input.len);
-        if (code == JOBS_OK)
-            code = print_text(run, "\n");
+        code = print_manifest(run, &input);
     } else if (code == JOBS_INVALID && options_has(&run->options, OPT_REASK) && jobs_format_reask(format) != NULL) {
         int told = print_text(run, jobs_format_reask(format));
         if (told == JOBS_OK)

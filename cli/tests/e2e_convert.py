@@ -47,6 +47,14 @@ class Convert(Case):
             text = file.read()
         self.assertEqual(run("convert", *GIVEN, stdin=text).line["disposition"], "completed")
 
+    def test_what_is_foreign_is_made_harmless(self):
+        with open(sample("bubbles-a1-owned.md"), "rb") as file:
+            text = file.read().replace(b"Search pagination", "\u202eSearch pagination".encode())
+        done = run("convert", *GIVEN, stdin=text)
+        self.assertTrue(done.line["outcome"].startswith("\u202eSearch"), done)
+        self.assertIn(b"\\u202eSearch", done.out)
+        self.assertNotIn("\u202e".encode(), done.out)
+
     def test_what_is_missing_names_its_option(self):
         done = run("convert", sample("bubbles-a1-owned.md"))
         self.assertEqual(done.status, 1)
