@@ -20,8 +20,8 @@ static size_t event_len(const struct jobs__entry *entry)
     return len;
 }
 
-/* Nothing is known of it but that it waits, and its relays are at the other end of a good connection. */
-static bool is_plain(const struct jobs__flush *flush, const struct jobs__outgoing *one)
+/* Nothing is known of it but that it waits. */
+static bool is_plain(const struct jobs__outgoing *one)
 {
     const struct jobs__entry *entry = one->entry;
     if (one->code || entry == NULL || entry->event == NULL)
@@ -31,33 +31,48 @@ static bool is_plain(const struct jobs__flush *flush, const struct jobs__outgoin
         if (fact->state == JOBS__RELAY_UNSEEN || fact->refused_for_time)
             return false;
     }
-    for (size_t i = 0; i < one->relays.count; i++) {
-        if (!jobs__kept_has(flush->kept, one->relays.urls[i]))
+    return true;
+}
+
+bool jobs__batch_alike(const struct jobs__outgoing *a, const struct jobs__outgoing *b)
+{
+    if (!is_plain(a) || !is_plain(b) || a->relays.count != b->relays.count ||
+        strcmp(a->entry->channel, b->entry->channel) != 0)
+        return false;
+    for (size_t i = 0; i < a->relays.count; i++) {
+        if (strcmp(a->relays.urls[i], b->relays.urls[i]) != 0)
             return false;
     }
     return true;
 }
 
-bool jobs__batch_takes(const struct jobs__flush *flush, const struct jobs__outgoing *them, size_t count)
+bool jobs__batch_is_ready(const struct jobs__flush *flush)
 {
-    const struct jobs__outgoing *first = &them[0], *last = &them[count - 1];
-    size_t bytes = 0;
-    if (!is_plain(flush, last) || last->relays.count != first->relays.count ||
-        strcmp(last->entry->channel, first->entry->channel) != 0)
-        return false;
-    for (size_t i = 0; i < last->relays.count; i++) {
-        if (strcmp(last->relays.urls[i], first->relays.urls[i]) != 0)
+    const struct jobs__outgoing *first = &flush->outgoing[0];
+    for (size_t i = 0; i < first->relays.count; i++) {
+        if (!jobs__kept_has(flush->kept, first->relays.urls[i]))
             return false;
     }
-    for (size_t i = 0; i < count; i++)
-        bytes += event_len(them[i].entry);
-    return bytes <= BATCH_BYTES;
+    return is_plain(first);
+}
+
+size_t jobs__batch_size(const struct jobs__flush *flush)
+{
+    const struct jobs__outgoing *them = flush->outgoing;
+    size_t count = 1, bytes = event_len(them[0].entry);
+    while (count < flush->loaded && count < JOBS__BATCH_MAX && jobs__batch_alike(&them[0], &them[count])) {
+        bytes += event_len(them[count].entry);
+        if (bytes > BATCH_BYTES)
+            break;
+        count++;
+    }
+    return count;
 }
 
 /* --- running --- */
 
 struct run {
-    const struct jobs__flush *flush;
+    struct jobs__flush *flush;
     struct jobs__outgoing *them;
     size_t count, relays;
     struct jobs__batch_item *items; /* relay after relay, as many as there are entries for each */
@@ -96,6 +111,15 @@ static int set_up(struct run *run)
     return JOBS_OK;
 }
 
+/* One at a time: what arrives must not wait for long. */
+static bool load_meanwhile(void *context, int64_t now)
+{
+    const struct run *run = context;
+    (void)now;
+    (void)jobs__flush_load(run->flush);
+    return true;
+}
+
 static int carry(struct run *run)
 {
     const struct jobs_client_options *options = run->flush->options;
@@ -103,6 +127,8 @@ static int carry(struct run *run)
                                             .kept = run->flush->kept,
                                             .eager = true,
                                             .stop = options->stop,
+                                            .turn = load_meanwhile,
+                                            .context = run,
                                             .progress = options->progress,
                                             .progress_context = options->progress_context};
     int64_t latest = jobs__outbox_now() + jobs__timeout_ms(options) / 1000;
@@ -198,8 +224,9 @@ static int let_rest(struct jobs__flush *flush, const struct run *run)
     return code;
 }
 
-void jobs__batch_send(struct jobs__flush *flush, struct jobs__outgoing *them, size_t count)
+void jobs__batch_send(struct jobs__flush *flush, size_t count)
 {
+    struct jobs__outgoing *them = flush->outgoing;
     struct run run = {.flush = flush, .them = them, .count = count, .relays = them[0].relays.count};
     bool ready = set_up(&run) == JOBS_OK;
     int code = ready ? carry(&run) : jobs_error_set(&run.error, JOBS_NO_MEMORY, "out of memory");

@@ -248,7 +248,7 @@ static void let_go(struct jobs__outgoing *one)
 }
 
 /* Locks and loads it. False: there is nothing to do about it. */
-static bool take(struct jobs__flush *flush, struct jobs__outgoing *one, const struct jobs__waiting *waiting)
+static bool take(struct jobs__flush *flush, struct jobs__outgoing *one, struct jobs__waiting *waiting)
 {
     *one = (struct jobs__outgoing){.waiting = waiting, .receipt.stored = true};
     memcpy(one->receipt.event_id, waiting->id, sizeof one->receipt.event_id);
@@ -261,7 +261,8 @@ static bool take(struct jobs__flush *flush, struct jobs__outgoing *one, const st
     if (waits)
         one->code = choose_relays(flush, one);
     bool elsewhere = waits && !one->code && one->relays.count == 0;
-    flush->elsewhere += elsewhere;
+    flush->elsewhere += elsewhere && !waiting->elsewhere; /* it may be looked at twice */
+    waiting->elsewhere = elsewhere;
     if (!waits || elsewhere)
         let_go(one); /* another process was faster, or it is for none of the relays that were named */
     return waits && !elsewhere;
@@ -322,38 +323,78 @@ static bool is_begun(const struct jobs__outgoing *one)
     return one->code || sent || one->relays.count == 0 || one->receipt.relay_count > 0;
 }
 
-/* As many of those that wait as go together, one at least. Returns how many were dealt with. */
-static size_t send_some(struct jobs__flush *flush, const struct jobs__waiting *waiting, size_t count)
+bool jobs__flush_load(struct jobs__flush *flush)
+{
+    while (flush->next < flush->count && flush->loaded < JOBS__OUTGOING_MAX) {
+        struct jobs__outgoing *them = flush->outgoing;
+        if (flush->loaded > 0 && !jobs__batch_alike(&them[0], &them[flush->loaded - 1]))
+            break; /* it goes by itself, when its turn comes */
+        if (take(flush, &them[flush->loaded], &flush->waiting[flush->next++])) {
+            flush->loaded++;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Lets go of what is loaded behind the first `count`: nobody is to wait for their locks while others are talked about.
+ */
+static void unload(struct jobs__flush *flush, size_t count)
+{
+    while (flush->loaded > count) {
+        struct jobs__outgoing *one = &flush->outgoing[--flush->loaded];
+        flush->next = (size_t)(one->waiting - flush->waiting);
+        let_go(one);
+    }
+}
+
+/* One of a batch, about which there is something to talk yet: its lock was free for others meanwhile. */
+static bool take_again(struct jobs__flush *flush, struct jobs__outgoing *one)
+{
+    one->code = jobs__folder_open(&one->folder, flush->state_dir, one->waiting->folder, false, 0, NULL, &one->error);
+    one->entry = one->code ? NULL : jobs__folder_find(&one->folder, one->waiting->id);
+    return one->code || (one->entry != NULL && jobs__entry_state(one->entry) == JOBS_ENTRY_PENDING);
+}
+
+/* As many of those that wait as go together, one at least. */
+static void send_some(struct jobs__flush *flush)
 {
     struct jobs__outgoing *them = flush->outgoing;
-    size_t looked_at = 0, taken = 0;
-    while (looked_at < count && taken < JOBS__BATCH_MAX && (taken == 0 || jobs__batch_takes(flush, them, taken))) {
-        if (!take(flush, &them[taken], &waiting[looked_at++]))
-            continue;
-        taken++;
-    }
-    if (taken > 1 && !jobs__batch_takes(flush, them, taken)) { /* the last one goes by itself, when its turn comes */
-        let_go(&them[--taken]);
-        looked_at--;
-    }
-    if (taken > 1)
-        jobs__batch_send(flush, them, taken);
+    size_t known = 0;
+    if (flush->loaded == 0 && !jobs__flush_load(flush))
+        return;
+    bool ready = jobs__batch_is_ready(flush);
+    while (ready && flush->loaded < JOBS__BATCH_MAX && jobs__flush_load(flush))
+        ;
+    size_t count = ready ? jobs__batch_size(flush) : 1;
+    if (count > 1)
+        jobs__batch_send(flush, count);
+    for (size_t i = 0; count > 1 && i < count; i++)
+        known += them[i].code || them[i].relays.count == 0;
     flush->others = (struct jobs_receipt){0};
     flush->others_counted = false;
-    flush->batch_is_known = taken > 1;
-    for (size_t i = 0; i < taken; i++)
-        flush->batch_is_known = flush->batch_is_known && !them[i].code && them[i].relays.count == 0;
-    for (size_t i = 0; i < taken; i++) {
-        bool stop = taken > 1 && jobs__stopped(flush->options) && !is_begun(&them[i]);
-        if (!stop && flush->visit_code == 0) {
-            finish(flush, &them[i]);
-            continue;
-        }
-        flush->left++;
-        jobs__flush_note(flush, is_begun(&them[i]) ? JOBS_UNKNOWN : JOBS_UNREACHABLE);
-        let_go(&them[i]);
+    flush->batch_is_known = count > 1 && known == count;
+    if (!flush->batch_is_known)
+        unload(flush, count);
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        if (!them[i].code && them[i].relays.count > 0)
+            jobs__folder_free(&them[i].folder);
     }
-    return looked_at;
+    for (size_t i = 0; i < count; i++) {
+        struct jobs__outgoing *one = &them[i];
+        bool talk = count > 1 && !one->code && one->relays.count > 0;
+        if (flush->visit_code != 0 || (talk && jobs__stopped(flush->options) && !is_begun(one))) {
+            flush->left++;
+            jobs__flush_note(flush, is_begun(one) ? JOBS_UNKNOWN : JOBS_UNREACHABLE);
+            let_go(one);
+        } else if (!talk || take_again(flush, one)) {
+            finish(flush, one);
+        } else { /* another process was faster */
+            let_go(one);
+        }
+    }
+    flush->loaded -= count;
+    memmove(them, them + count, flush->loaded * sizeof *them);
 }
 
 int jobs_outbox_flush(const struct jobs_client_options *options,
@@ -374,18 +415,18 @@ int jobs_outbox_flush(const struct jobs_client_options *options,
     code = jobs__relays_resolve(&flush.only, &named, error);
     if (!code)
         code = jobs__state_dir(&flush.state_dir, options->state_dir, error);
-    flush.outgoing = calloc(JOBS__BATCH_MAX, sizeof *flush.outgoing);
+    flush.outgoing = calloc(JOBS__OUTGOING_MAX, sizeof *flush.outgoing);
     if (!code && (flush.outgoing == NULL || jobs__kept_new(&flush.kept)))
         code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
     if (!code)
         code = jobs__flush_collect(&flush);
-    size_t i = 0;
-    while (!code && i < flush.count && !jobs__stopped(options) && flush.visit_code == 0)
-        i += send_some(&flush, &flush.waiting[i], flush.count - i);
+    while (!code && (flush.next < flush.count || flush.loaded > 0) && !jobs__stopped(options) && flush.visit_code == 0)
+        send_some(&flush);
+    unload(&flush, 0);
     if (!code && flush.visit_code != 0)
         code = flush.visit_code;
-    if (!code && i < flush.count) {
-        flush.left += flush.count - i;
+    if (!code && flush.next < flush.count) {
+        flush.left += flush.count - flush.next;
         jobs__flush_note(&flush, JOBS_UNREACHABLE);
     }
     if (!code && flush.cut_short && flush.left == 0)

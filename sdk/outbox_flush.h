@@ -13,6 +13,7 @@ struct jobs__waiting { /* one entry that waits */
     int64_t tried;     /* when it may last have been sent in vain; 0: never */
     int64_t created_at;
     char id[65], folder[65];
+    bool elsewhere; /* it waits for none of the relays that were named */
 };
 
 struct jobs__resting { /* a relay that is left alone for the rest of this run */
@@ -22,7 +23,7 @@ struct jobs__resting { /* a relay that is left alone for the rest of this run */
 
 /* One entry on its way: locked, loaded, sent, reported. */
 struct jobs__outgoing {
-    const struct jobs__waiting *waiting;
+    struct jobs__waiting *waiting;
     struct jobs__folder folder;
     struct jobs__entry *entry;   /* NULL: it could not be had, and code says why */
     struct jobs__relays relays;  /* that are still to be asked; each by a session of its own */
@@ -31,6 +32,8 @@ struct jobs__outgoing {
     struct jobs_error error;
     int code;
 };
+
+#define JOBS__OUTGOING_MAX ((size_t)2 * JOBS__BATCH_MAX) /* a batch, and the next one */
 
 struct jobs__flush {
     const struct jobs_client_options *options;
@@ -41,7 +44,9 @@ struct jobs__flush {
     char *state_dir;
     struct jobs__waiting *waiting;
     size_t count, capacity;
-    struct jobs__outgoing *outgoing; /* JOBS__BATCH_MAX of them */
+    size_t next;                     /* of those that wait: to be loaded next */
+    struct jobs__outgoing *outgoing; /* loaded, in order; room for JOBS__OUTGOING_MAX */
+    size_t loaded;
     struct jobs__resting *resting;
     size_t resting_count;
     struct jobs__kept *kept;    /* one connection a relay, for all of the run */
@@ -69,10 +74,17 @@ void jobs__flush_note(struct jobs__flush *flush, int code);
 /* Leaves a relay alone for the rest of the run, if by this result it is in vain to try on. JOBS_OK, JOBS_NO_MEMORY. */
 int jobs__flush_let_rest(struct jobs__flush *flush, const struct jobs_relay_result *result);
 
-/* outbox_batch.c: whether this entry can go in one batch with the others before it. */
-bool jobs__batch_takes(const struct jobs__flush *flush, const struct jobs__outgoing *them, size_t count);
-/* Sends them as far as that goes plainly, writes down what became of them, and moves relays that have it into their
- * receipts. An error (of memory, of the system) is left in those it concerns. */
-void jobs__batch_send(struct jobs__flush *flush, struct jobs__outgoing *them, size_t count);
+/* Loads one more, if it may go together with those before it; false when there is none. */
+bool jobs__flush_load(struct jobs__flush *flush);
+
+/* outbox_batch.c: whether two entries may go together. */
+bool jobs__batch_alike(const struct jobs__outgoing *a, const struct jobs__outgoing *b);
+/* Whether the first that is loaded has a good connection to each of its relays. */
+bool jobs__batch_is_ready(const struct jobs__flush *flush);
+/* How many of those that are loaded go together then, one at least. */
+size_t jobs__batch_size(const struct jobs__flush *flush);
+/* Sends so many of them as far as that goes plainly, writes down what became of them, and moves relays that have it
+ * into their receipts. Meanwhile more are loaded. An error (of memory, of the system) is left in those it concerns. */
+void jobs__batch_send(struct jobs__flush *flush, size_t count);
 
 #endif

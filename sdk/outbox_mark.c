@@ -15,15 +15,20 @@
 int jobs__folder_mark(struct jobs__folder *folder, int64_t until, struct jobs_error *error)
 {
     char text[32];
-    int len = snprintf(text, sizeof text, "%" PRId64 "\n", until);
-    ssize_t wrote;
+    size_t len = (size_t)snprintf(text, sizeof text, "%" PRId64 "\n", until), done = 0;
+    int number = 0;
     folder->marked = true;
-    do
-        wrote = pwrite(folder->lock, text, (size_t)len, 0);
-    while (wrote < 0 && errno == EINTR);
-    if (wrote == len)
+    while (done < len && number == 0) {
+        ssize_t wrote = pwrite(folder->lock, text + done, len - done, (off_t)done);
+        if (wrote > 0)
+            done += (size_t)wrote;
+        else if (wrote == 0)
+            number = EIO;
+        else if (errno != EINTR)
+            number = errno;
+    }
+    if (number == 0)
         return JOBS_OK;
-    int number = wrote < 0 ? errno : ENOSPC;
     jobs__folder_unmark(folder);
     return jobs__file_failed(error, "write into", "lock", number);
 }

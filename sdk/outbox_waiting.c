@@ -20,8 +20,7 @@ static int add_waiting(struct jobs__flush *flush, const struct jobs__entry *entr
         flush->capacity = capacity;
     }
     struct jobs__waiting *one = &flush->waiting[flush->count++];
-    one->tried = 0;
-    one->created_at = entry->created_at;
+    *one = (struct jobs__waiting){.created_at = entry->created_at};
     for (size_t i = 0; i < entry->fact_count; i++) {
         const struct jobs__fact *fact = &entry->facts[i];
         if (fact->state == JOBS__RELAY_PENDING && fact->last_send > one->tried)

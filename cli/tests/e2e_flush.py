@@ -1,5 +1,8 @@
 """outbox flush with many entries: one connection a relay for all of them, and what becomes of it when a relay breaks it,
 is silent, or refuses something in between."""
+import contextlib
+import fcntl
+import glob
 import json
 import os
 import re
@@ -31,8 +34,9 @@ class Relay:
             self.child.stdout.close()
         return self.words
 
-    def ids_if_any(self):
-        return self.ids() if os.path.exists(os.path.join(self.folder, "events.jsonl")) else []
+    def wait_for(self, word):
+        while not self.child.stdout.readline().startswith(word.encode()):
+            pass
 
     def ids(self):
         with open(os.path.join(self.folder, "events.jsonl"), encoding="utf-8") as file:
@@ -190,6 +194,26 @@ class Flush(Case):
                 self.assertLessEqual(relay.heard().count("EVENT"), 8, "it is not asked again")
             self.env["JOBS_STATE_DIR"] = self.path("a state for " + answer[:2])
 
+    def test_nobody_waits_for_a_lock_while_others_are_talked_about(self):
+        port = free_port()
+        ids = self.waiting(8, port)
+        relay = Relay(self, port, "on EVENT 4..  silence\non ASK 3..  silence\non READ 3..  silence\n")
+        child = subprocess.Popen([harness.JOBS, "outbox", "flush", "--timeout", "8"], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, env=harness.environment(**self.env))
+        for _ in range(2):  # the second one is that of a session, behind the batch
+            relay.wait_for("CONNECT")
+        free = []
+        for name in ids:
+            [lock] = glob.glob(os.path.join(self.env["JOBS_STATE_DIR"], "outbox", "*", name + ".json"))
+            with open(os.path.join(os.path.dirname(lock), "lock"), encoding="utf-8") as file:
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    free.append(name)
+        self.assertEqual(len(free), 7, "all but the one that is under way")
+        self.assertIsNone(child.poll())
+        child.kill()
+        child.communicate()
+
     def test_not_kept_is_not_confirmed(self):
         """OK, but every second one is not shown: it is sent again, and told so."""
         relay, result, ids = self.flushed("".join(f"on EVENT {n}  ok\n" for n in range(2, 9, 2)))
@@ -224,9 +248,8 @@ class Flush(Case):
         relay = Relay(self, port, "on EVENT 5..  silence\n")
         child = subprocess.Popen([harness.JOBS, "outbox", "flush"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  env=harness.environment(**self.env))
-        deadline = time.monotonic() + 10
-        while len(relay.ids_if_any()) < 4 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        for _ in range(5):
+            relay.wait_for("EVENT")
         child.terminate()
         out, err = child.communicate(timeout=10)
         lines = [json.loads(line) for line in out.splitlines()]
