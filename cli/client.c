@@ -1,12 +1,15 @@
 /* client.c - checks what the network part is to be told, and reads the key. Opens no connection. */
 #include "client.h"
 
+#include "escape.h"
 #include "progress.h"
 #include "signals.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char key_variable[] = "BUZZ_PRIVATE_KEY";
 
@@ -80,6 +83,26 @@ static int read_attestation(struct client *client, struct run *run)
     return jobs_attestation_parse(&client->attestation, tag, strlen(tag), jobs_key_public(client->key), &run->error);
 }
 
+/* No relay is to blame for a file that is none; what can be read only once is left to whoever needs it. */
+static int check_ca(const char *path, struct jobs_error *error)
+{
+    char shown[256], line[512];
+    struct stat status;
+    if (path == NULL)
+        return JOBS_OK;
+    escape_line(shown, sizeof shown, path, strlen(path));
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return JOBS_OK;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return jobs_error_set(error, JOBS_USAGE, "--ca: cannot read %s: %s", shown, strerror(errno));
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, "-----BEGIN ") != NULL && strstr(line, "CERTIFICATE-----") != NULL;
+    fclose(file);
+    return found ? JOBS_OK : jobs_error_set(error, JOBS_USAGE, "--ca: %s holds no certificate in PEM", shown);
+}
+
 int client_open(struct client *client, struct run *run, enum option_id relay, enum client_key wanted)
 {
     const struct options *given = &run->options;
@@ -100,6 +123,8 @@ int client_open(struct client *client, struct run *run, enum option_id relay, en
     }
 
     int code = check_relays(client, &run->error);
+    if (code == JOBS_OK)
+        code = check_ca(options->ca_file, &run->error);
     if (code == JOBS_OK)
         code = client_read_key(&client->key, run, wanted);
     if (code == JOBS_OK)

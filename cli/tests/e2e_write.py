@@ -396,6 +396,8 @@ class Configuration(Write):
             (["--relay", "ftp://127.0.0.1"], 1, "user_error", ""),
             (["--relay", "ws://a", "--relay", "ws://b", "--auth-url", "ws://c"], 1, "user_error", "--auth-url"),
             (["--timeout", "soon"], 1, "user_error", "--timeout"),
+            (["--ca", self.path("missing")], 1, "user_error", "--ca: cannot read"),
+            (["--ca", self.write("text", "none")], 1, "user_error", "holds no certificate"),
             (["--evidence-root", "."], 1, "user_error", "--evidence-root goes with --from"),
             (["--keep-original"], 1, "user_error", "--from"),
             (["--auth-tag", "[]"], 3, "key_error", ""),
