@@ -10,7 +10,7 @@
 #define BLOCK_SIZE ((size_t)256 * 1024)
 #define CHUNK      ((size_t)64 * 1024)
 #define CUT        (JOBS_EVENT_LINE_MAX + 2) /* still too long when a \r is taken off */
-#define LOOK_MS    200                       /* between looks at `stop` while nothing comes */
+#define LOOK_MS    50                        /* between looks at `stop` while nothing comes */
 
 struct jobs_lines {
     int descriptor;

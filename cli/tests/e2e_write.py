@@ -138,6 +138,9 @@ class Events(Write):
             result = self.jobs("request", "--channel", CHANNEL, "--relay", relay.url, "-", stdin=text)
             failure = self.assert_failure(result, 1, "user_error", words)
         self.assertEqual(failure["hint"], "when it is none: --allow-secret ''")
+        ours = self.jobs("request", "--channel", CHANNEL, "--relay", relay.url, "--allow-secret", "", "-",
+                         stdin=b"it is " + SECRET.encode())
+        self.assertNotIn("hint", self.assert_failure(ours, 1, "user_error"))
         self.assertEqual(relay.events(), [])
         allowed = self.jobs("request", "--channel", CHANNEL, "--relay", relay.url, "--allow-secret", "",
                             "use ghp_" + "A1b2C3d4E5f6" * 3)
