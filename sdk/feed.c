@@ -79,6 +79,7 @@ int jobs__feed_new(struct jobs__feed **out, const struct jobs__feed_options *opt
     if (options->first_page > 0)
         f->pages.size = options->first_page;
     f->options.floor = f->pages.floor;
+    f->pages.selected = options->selected;
     f->auth_url = strdup(options->auth_url);
     f->filter = strdup(options->filter);
     if (f->auth_url != NULL && f->filter != NULL)

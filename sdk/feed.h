@@ -34,6 +34,7 @@ struct jobs__feed_options {
     int64_t floor;             /* how far back stored events are read, at least since; 0: open */
     unsigned page;             /* events of a page */
     unsigned first_page;       /* of the first, which is waited for; 0: as many */
+    bool selected;             /* not live: it is about events that were chosen by their ids (feed_pages.h) */
     bool live;                 /* goes on when everything stored was given; once answered it redials for ever */
     int (*sign_auth)(void *context, const char *url, const char *challenge, const char **json, size_t *len,
                      char id[65]); /* NULL: no key */

@@ -49,7 +49,8 @@ static bool go_on(struct jobs__pages *pages, int64_t until)
  * order, and ends long before the highest: ids are hashes, and of a hundred one begins with e or f. */
 static bool looks_cut(const struct jobs__pages *pages)
 {
-    return pages->taken >= CROWD && (pages->unordered ? pages->taken == pages->filled : pages->oldest_id[0] < 'e');
+    return !pages->selected && pages->taken >= CROWD &&
+           (pages->unordered ? pages->taken == pages->filled : pages->oldest_id[0] < 'e');
 }
 
 /* The second that was asked for again gave nothing new: it is whole, or cannot be had whole. */

@@ -21,6 +21,7 @@ struct jobs__pages {
     int64_t upper, resume;
     int64_t doubted; /* a second that is whole if nothing older follows; 0: none */
     bool checking;   /* something does: the second once more, for it may have come only now */
+    bool selected;   /* what is asked for was chosen by its ids: they prove nothing */
     bool suspect;    /* nothing older may follow, and yet the doubted second looks as if it had been cut */
     size_t filled;   /* the last full page of a second that a larger question was then asked about; 0: none */
     /* the page that is out */

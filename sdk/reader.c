@@ -271,6 +271,7 @@ static int start(struct reading *r, struct jobs__line *lines, struct jobs_error 
             .floor = query->from_now && query->since > JOBS__FEED_OVERLAP ? query->since - JOBS__FEED_OVERLAP : 0,
             .page = page_size(query),
             .first_page = r->live ? PAGE_FIRST : 0,
+            .selected = query->known_count > 0, /* of a second that was cut: those that sort first */
             .live = r->live,
             .sign_auth = r->options->key != NULL ? jobs__signer_sign : NULL,
             .take = take,

@@ -135,15 +135,17 @@ static void a_cap_that_cuts_the_oldest_second(void **state)
     (void)state;
     static const struct {
         unsigned cap, first, step; /* ids: first, first + step, … */
-        bool to_the_end, cut;
+        bool to_the_end, selected, cut;
     } relays[] = {
-        {120, 0, 1, false, true},    /* the lowest ids, in order, and none of the higher half */
-        {120, 0, 1, true, false},    /* … up to the highest: it is whole */
-        {128, 999, -1U, false, true} /* in no order, and no more than fill the first page */
+        {120, 0, 1, false, false, true},     /* the lowest ids, in order, and none of the higher half */
+        {120, 0, 1, true, false, false},     /* … up to the highest: it is whole */
+        {128, 999, -1U, false, false, true}, /* in no order, and no more than fill the first page */
+        {120, 0, 1, false, true, false},     /* those with the lowest ids are what was asked for */
     };
     for (size_t i = 0; i < sizeof relays / sizeof *relays; i++) {
         struct jobs__feed_options options = feed_options(LISTS);
         options.page = 128;
+        options.selected = relays[i].selected;
         begin_with(&options);
         connects();
         struct jobs__step s = step();
