@@ -42,6 +42,7 @@ struct jobs__batch {
     char subscription[16], close[16];
     size_t next, unanswered; /* events: to be sent next; sent without an OK so far */
     size_t events;           /* that the question brought */
+    bool news;               /* of a job that had not been shown before */
     int64_t limit;           /* of the wait for the next answer */
     bool throttled;
     int retry_in; /* s, the longest that was named */
@@ -149,8 +150,10 @@ static void found(struct jobs__batch *b, const struct jobs__frame *frame)
     if (jobs_event_parse(&event, frame->event, frame->event_len, NULL) == JOBS_OK)
         job = jobs_event_reply(event);
     for (size_t i = 0; job != NULL && i < b->count; i++) {
-        if (strcmp(job, jobs_event_reply(b->items[i].event)) == 0)
-            any = b->there[i] = true;
+        if (strcmp(job, jobs_event_reply(b->items[i].event)) != 0)
+            continue;
+        b->news = b->news || !b->there[i];
+        any = b->there[i] = true;
     }
     jobs_event_free(event);
     if (!any)
@@ -183,12 +186,21 @@ static void on_eose(struct jobs__batch *b, int64_t now)
     memcpy(b->close, b->subscription, sizeof b->close);
     b->asked = false;
     if (b->phase == PHASE_ASK) {
-        b->phase = PHASE_SEND;
+        bool left = false;
+        for (size_t i = 0; i < b->count; i++)
+            left = left || !b->there[i];
+        if (b->events > 0 && !b->news)
+            give_up(b);
+        else if (b->events == 0 || !left) /* else a relay that shows so many and no more may have kept some back */
+            b->phase = PHASE_SEND;
         wait_for(b, now, OK_MS);
         return;
     }
-    for (size_t i = 0; i < b->count; i++)
-        b->plain = b->plain && b->items[i].stored == b->items[i].confirmed;
+    for (size_t i = 0; i < b->count; i++) {
+        struct jobs__batch_item *item = &b->items[i];
+        item->absent = item->stored && !item->confirmed;
+        b->plain = b->plain && !item->absent;
+    }
     b->phase = PHASE_DONE;
 }
 
@@ -255,12 +267,12 @@ static struct jobs__step send(struct jobs__batch *b)
 }
 
 static void add_list(struct jobs__buffer *out, const char *name, const struct jobs__batch *b,
-                     const char *(*value)(const struct jobs_event *), bool stored_only)
+                     const char *(*value)(const struct jobs_event *))
 {
     const char *before = "";
     jobs__buffer_format(out, "\"%s\":[", name);
     for (size_t i = 0; i < b->count; i++) {
-        if (stored_only && !b->items[i].stored)
+        if (b->phase == PHASE_ASK ? b->there[i] : !b->items[i].stored)
             continue;
         jobs__buffer_format(out, "%s\"%s\"", before, value(b->items[i].event));
         before = ",";
@@ -276,13 +288,14 @@ static struct jobs__step question(struct jobs__batch *b, int64_t now)
     if (b->phase == PHASE_ASK) {
         jobs__buffer_format(&b->out, "\"kinds\":[%d],\"authors\":[\"%s\"],\"#h\":[\"%s\"],", JOBS_KIND_RESULT,
                             jobs_event_author(first), jobs_event_channel(first));
-        add_list(&b->out, "#e", b, jobs_event_reply, false);
+        add_list(&b->out, "#e", b, jobs_event_reply);
     } else {
-        add_list(&b->out, "ids", b, jobs_event_id, true);
+        add_list(&b->out, "ids", b, jobs_event_id);
     }
     jobs__buffer_format(&b->out, ",\"limit\":%u}]", JOBS__QUESTION_LIMIT(b->seed, b->carried.questions));
     b->asked = true;
     b->events = 0;
+    b->news = false;
     wait_for(b, now, b->phase == PHASE_ASK ? ASK_MS : READ_MS);
     return send(b);
 }
@@ -329,8 +342,11 @@ static struct jobs__step next(struct jobs__engine *engine, int64_t now)
         b->plain = false;
         read_next_or_end(b);
     }
-    if (b->asked && now >= b->limit)
+    if (b->asked && now >= b->limit) {
+        for (size_t i = 0; b->phase == PHASE_READ && i < b->count; i++)
+            b->items[i].unread = b->items[i].stored && !b->items[i].confirmed;
         give_up(b);
+    }
     if (b->close[0] != '\0' && (b->phase != PHASE_DONE || b->plain)) {
         jobs__buffer_format(&b->out, "[\"CLOSE\",\"%s\"]", b->close);
         b->close[0] = '\0';

@@ -20,6 +20,8 @@ struct jobs__batch_item {
 
     bool sent;      /* or about to be: its bytes went to the loop */
     bool stored;    /* OK true, and not as a duplicate */
+    bool absent;    /* stored, and not shown by an answer that came to its end */
+    bool unread;    /* stored, and no answer came to the question */
     bool confirmed; /* shown when asked; never set when that is not asked */
     int64_t sent_at;
     char message[JOBS_RELAY_MESSAGE_MAX + 1]; /* of that OK, one escaped line */

@@ -142,27 +142,37 @@ static int carry(struct run *run)
 
 /* --- what came of it --- */
 
+static enum jobs_read_back read_back_of(const struct jobs__batch_item *item)
+{
+    return item->confirmed ? JOBS_CONFIRMED
+           : item->absent  ? JOBS_ABSENT
+           : item->unread  ? JOBS_READ_REFUSED
+                           : JOBS_NOT_ASKED;
+}
+
 static void take_result(struct jobs__fact *fact, const struct jobs__batch_item *item, bool is_there)
 {
-    struct jobs__session_result result = {.verdict = is_there ? JOBS_ACCEPTED : JOBS_UNCLEAR,
-                                          .read_back = item->confirmed ? JOBS_CONFIRMED : JOBS_NOT_ASKED,
+    struct jobs__session_result result = {.verdict = is_there || item->absent ? JOBS_ACCEPTED : JOBS_UNCLEAR,
+                                          .read_back = read_back_of(item),
                                           .said_stored = item->stored,
+                                          .absent_at_end = item->absent,
                                           .attempts = 1,
                                           .last_sent = item->sent_at};
     memcpy(result.message, item->message, sizeof result.message);
     jobs__fact_update(fact, &result, jobs__outbox_now(), jobs__loop_now());
 }
 
-static void tell(struct jobs_receipt *receipt, char *url, const struct jobs__batch_item *item)
+static int tell(struct jobs_receipt *receipt, char *url, const struct jobs__batch_item *item)
 {
     struct jobs_relay_result *result = &receipt->relays[receipt->relay_count++];
     *result = (struct jobs_relay_result){.url = url,
                                          .verdict = JOBS_ACCEPTED,
-                                         .read_back = item->confirmed ? JOBS_CONFIRMED : JOBS_NOT_ASKED,
+                                         .read_back = read_back_of(item),
                                          .attempts = 1};
     memcpy(result->message, item->message, sizeof result->message);
     if (receipt->relay_count == 1)
         memcpy(receipt->message, item->message, sizeof receipt->message);
+    return jobs__receipt_warn_of_reading(receipt, result, "");
 }
 
 static int64_t not_before(const struct run *run, size_t r)
@@ -180,7 +190,7 @@ static void settle(const struct run *run, size_t at)
     struct jobs__outgoing *one = &run->them[at];
     struct jobs__relays *relays = &one->relays;
     size_t left = 0;
-    bool any = false;
+    bool any = false, failed = false;
     one->before = calloc(relays->count, sizeof *one->before);
     if (one->before == NULL) {
         one->code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
@@ -188,15 +198,15 @@ static void settle(const struct run *run, size_t at)
     }
     for (size_t r = 0; r < run->relays; r++) {
         const struct jobs__batch_item *item = &run->items[r * run->count + at];
-        bool is_there = item->confirmed || (item->stored && run->flush->options->skip_read_back);
+        bool is_there = item->confirmed || item->unread || (item->stored && run->flush->options->skip_read_back);
         char *url = relays->urls[r];
         any = any || item->sent;
         if (item->sent)
             take_result(jobs__entry_fact(one->entry, url, false), item, is_there);
         if (is_there) {
-            tell(&one->receipt, url, item);
+            failed = tell(&one->receipt, url, item) || failed;
         } else {
-            one->before[left] = (struct jobs__before){item->sent, not_before(run, r)};
+            one->before[left] = (struct jobs__before){item->sent, item->stored, item->absent, not_before(run, r)};
             relays->urls[left++] = url;
         }
     }
@@ -204,7 +214,9 @@ static void settle(const struct run *run, size_t at)
     jobs__entry_settle(one->entry);
     if (!any)
         jobs__folder_unmark(&one->folder);
-    else if (jobs__folder_note(&one->folder, one->entry, NULL) && jobs__receipt_warn_of_facts(&one->receipt))
+    else if (jobs__folder_note(&one->folder, one->entry, NULL))
+        failed = jobs__receipt_warn_of_facts(&one->receipt) || failed;
+    if (failed)
         one->code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
 }
 

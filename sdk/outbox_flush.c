@@ -119,11 +119,31 @@ static int choose_relays(const struct jobs__flush *flush, struct jobs__outgoing 
     return JOBS_OK;
 }
 
+/* An OK true of this run stands, though nobody can be asked any more. */
+static int take_word(struct jobs__outgoing *one, const struct jobs__before *before, struct jobs_relay_result *result)
+{
+    struct jobs__session_result word = {.verdict = JOBS_ACCEPTED,
+                                        .read_back = before->absent ? JOBS_ABSENT : JOBS_READ_REFUSED};
+    struct jobs__fact *fact = jobs__entry_fact(one->entry, result->url, false);
+    memcpy(word.message, fact->message, sizeof word.message);
+    memcpy(result->message, fact->message, sizeof result->message);
+    result->verdict = word.verdict;
+    result->read_back = word.read_back;
+    result->denied = false;
+    jobs__fact_update(fact, &word, jobs__outbox_now(), jobs__loop_now());
+    jobs__entry_settle(one->entry);
+    int code = jobs__receipt_warn_of_reading(&one->receipt, result, "");
+    if (!code && jobs__folder_note(&one->folder, one->entry, NULL))
+        code = jobs__receipt_warn_of_facts(&one->receipt);
+    return code;
+}
+
 /* Those that rest are not asked: they are answered for. */
-static void leave_resting(const struct jobs__flush *flush, struct jobs__outgoing *one)
+static int leave_resting(const struct jobs__flush *flush, struct jobs__outgoing *one)
 {
     struct jobs_receipt *receipt = &one->receipt;
     size_t left = 0;
+    int code = JOBS_OK;
     for (size_t i = 0; i < one->relays.count; i++) {
         char *url = one->relays.urls[i];
         const struct jobs__resting *resting = rests(flush, url);
@@ -140,8 +160,11 @@ static void leave_resting(const struct jobs__flush *flush, struct jobs__outgoing
         result->attempts = before.sent;
         if (jobs__fact_is_open(jobs__entry_fact(one->entry, url, false))) /* it may have been brought there before */
             result->verdict = JOBS_UNCLEAR;
+        if (before.stored && take_word(one, &before, result))
+            code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
     }
     one->relays.count = left;
+    return code;
 }
 
 /* A relay that said OK a day ago and never showed it: that word has to do. */
@@ -193,8 +216,11 @@ static void own_up(const struct jobs__outgoing *one, struct jobs_receipt *fresh)
 /* A session with each relay that is still to be asked. */
 static int send_one(struct jobs__flush *flush, struct jobs__outgoing *one)
 {
-    struct jobs_receipt fresh = {.stored = true};
     struct jobs_receipt *known = &one->receipt;
+    struct jobs_receipt fresh = {
+        .stored = true, .warnings = known->warnings, .warning_count = known->warning_count};
+    known->warnings = NULL;
+    known->warning_count = 0;
     memcpy(fresh.event_id, one->entry->id, sizeof fresh.event_id);
     one->relays.require = one->relays.count;
     struct jobs__delivery delivery = {.options = flush->options,
@@ -218,7 +244,11 @@ static int send_one(struct jobs__flush *flush, struct jobs__outgoing *one)
         code = jobs__receipt_conclude(&fresh, &delivery, &one->error);
     own_up(one, &fresh);
     for (size_t i = 0; i < fresh.relay_count && code != JOBS_NO_MEMORY; i++) {
-        if (jobs__flush_let_rest(flush, &fresh.relays[i]))
+        const struct jobs__session *session = delivery.posts[i].session;
+        struct jobs_relay_result last = fresh.relays[i];
+        if (session != NULL && jobs__session_result(session)->in_vain)
+            last.verdict = JOBS_UNCLEAR;
+        if (jobs__flush_let_rest(flush, &last))
             code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
     }
     jobs__delivery_free(&delivery);
@@ -290,7 +320,7 @@ static void finish(struct jobs__flush *flush, struct jobs__outgoing *one)
     struct jobs_receipt *receipt = &one->receipt;
     int code = one->code;
     if (!code)
-        leave_resting(flush, one);
+        code = leave_resting(flush, one);
     if (!code && one->relays.count > 0)
         code = send_one(flush, one);
     else if (!code)

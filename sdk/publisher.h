@@ -62,7 +62,9 @@ struct jobs__post {                /* one relay of it */
 };
 
 struct jobs__before {   /* what is known of a relay from earlier in this run */
-    bool sent;          /* the event went there, and nobody said what became of it */
+    bool sent;          /* the event went there, and it has not been seen there */
+    bool stored;        /* OK true was said to it */
+    bool absent;        /* and then it was not shown */
     int64_t not_before; /* ms: the relay asked not to be sent anything until then; 0: it did not */
 };
 
@@ -112,6 +114,9 @@ int jobs__delivery_store(struct jobs__delivery *delivery, struct jobs_event *eve
 
 int jobs__receipt_warn(struct jobs_receipt *receipt, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int jobs__receipt_warn_of_facts(struct jobs_receipt *receipt);   /* they could not be written down */
+/* About a relay that took it and does not show it. said: the words with which it would not tell, or "". */
+int jobs__receipt_warn_of_reading(struct jobs_receipt *receipt, const struct jobs_relay_result *result,
+                                  const char *said);
 bool jobs__result_holds(const struct jobs_relay_result *result); /* the relay has it */
 /* Fills in relays, warnings, pending; decides accepted and the code by the table of docs/delivery.md. */
 int jobs__receipt_conclude(struct jobs_receipt *receipt, const struct jobs__delivery *delivery,

@@ -50,6 +50,8 @@ static int open_session(struct jobs__delivery *delivery, struct jobs__post *post
         .maybe_sent = delivery->maybe_sent,
         .was_sent = delivery->maybe_sent && jobs__fact_is_open(fact_of(delivery, post)),
         .ask_filter = delivery->ask || post->proof_only ? filter : NULL,
+        .was_stored = delivery->before != NULL && !post->proof_only && delivery->before[at].stored,
+        .was_absent = delivery->before != NULL && !post->proof_only && delivery->before[at].absent,
         .not_before = delivery->before != NULL && !post->proof_only ? delivery->before[at].not_before : 0,
         .keep = delivery->kept != NULL,
         .sign_auth = options->key != NULL ? jobs__signer_sign : NULL,

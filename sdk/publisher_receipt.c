@@ -49,18 +49,26 @@ bool jobs__result_holds(const struct jobs_relay_result *result)
     return result->verdict == JOBS_ACCEPTED || result->verdict == JOBS_DUPLICATE;
 }
 
+int jobs__receipt_warn_of_reading(struct jobs_receipt *receipt, const struct jobs_relay_result *result,
+                                  const char *said)
+{
+    if (jobs__result_holds(result) && result->read_back == JOBS_ABSENT)
+        return jobs__receipt_warn(receipt, "%s took it, but does not show it when asked", result->url);
+    if (jobs__result_holds(result) && result->read_back == JOBS_READ_REFUSED)
+        return jobs__receipt_warn(receipt, "%s took it, but would not or did not say whether it shows it%s%s",
+                                  result->url, said[0] != '\0' ? ": " : "", said);
+    return JOBS_OK;
+}
+
 static int warn_about(struct jobs_receipt *receipt, const struct jobs__post *post)
 {
-    const struct jobs_relay_result *result = &post->result;
+    const struct jobs_relay_result *result = &receipt->relays[receipt->relay_count - 1];
     if (!jobs__result_holds(result))
         return JOBS_OK;
-    if (result->read_back == JOBS_ABSENT)
-        return jobs__receipt_warn(receipt, "%s took it, but does not show it when asked", post->url);
     const char *said = post->session == NULL ? "" : jobs__session_result(post->session)->closed;
     const char *before = said[0] != '\0' ? ": " : "";
-    if (result->read_back == JOBS_READ_REFUSED)
-        return jobs__receipt_warn(receipt, "%s took it, but would not or did not say whether it shows it%s%s",
-                                  post->url, before, said);
+    if (result->read_back == JOBS_ABSENT || result->read_back == JOBS_READ_REFUSED)
+        return jobs__receipt_warn_of_reading(receipt, result, said);
     if (post->session != NULL && post->asked == JOBS__ASK_REFUSED)
         return jobs__receipt_warn(receipt, "%s would not say whether it already held a handoff of this job%s%s",
                                   post->url, before, said);

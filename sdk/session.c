@@ -118,6 +118,8 @@ int jobs__session_new(struct jobs__session **out, const struct jobs__session_opt
     s->read_back = options->read_back;
     s->maybe_sent = options->maybe_sent || options->was_sent;
     s->was_sent = options->was_sent;
+    s->was_stored = options->was_stored;
+    s->was_absent = options->was_absent;
     s->not_before = options->not_before;
     s->keep = options->keep;
     s->sign_auth = options->sign_auth;

@@ -34,6 +34,9 @@ struct jobs__session_options {
     bool maybe_sent; /* an earlier process may have sent what will be given: as in send, but known in time for an
                         end before that */
     bool was_sent;   /* an earlier process did send it to this relay, or nobody knows: never again NOT_REACHED */
+    bool was_stored; /* OK true was said to it, a moment ago on another connection: that is taken back by nothing but
+                        something else under its id */
+    bool was_absent; /* and then it was not shown */
     /* Fetch one event (job check) instead of publishing: its id, 64 lower-case hex, or NULL. After AUTH as needed, REQ
      * by id; DONE when found, or EOSE came without it. */
     const char *fetch_id;
@@ -92,6 +95,7 @@ struct jobs__session_result {
     bool refused_for_time; /* the refusal speaks of created_at, and nothing says otherwise */
     bool said_stored;      /* OK true or duplicate: was said at least once */
     bool absent_at_end;    /* the last thing the relay said of it was EOSE without it */
+    bool in_vain;          /* accepted by what was said before it; the session itself came to nothing */
     int retry_after;
     unsigned attempts;                       /* EVENT frames sent */
     int64_t last_sent;                       /* ms, 0 when never */

@@ -271,6 +271,7 @@ void jobs__session_query_end(struct jobs__session *s, int64_t now, enum session_
     s->inherited = false;
     if (purpose != ASK_JOB)
         s->result.absent_at_end = outcome == FOUND_ABSENT;
+    s->was_absent = s->was_absent || s->result.absent_at_end;
 
     switch (acts[purpose][outcome]) {
     case ACT_DECIDE:

@@ -121,6 +121,7 @@ struct jobs__session {
     const struct jobs_event *event;
     struct jobs__buffer event_frame;
     bool maybe_sent, was_sent;
+    bool was_stored, was_absent; /* OK true was said before this session; it was not shown after that */
     bool event_authed;
     unsigned cleared; /* attempts of which the relay said itself that it did not even look */
     int64_t send_at, ok_limit, not_before;

@@ -109,6 +109,19 @@ static void finish(struct jobs__session *s, enum jobs_verdict verdict, enum jobs
     }
 }
 
+/* No success, unless there was one before this session. */
+static void fall_short(struct jobs__session *s, enum jobs_verdict verdict, enum jobs_read_back read_back)
+{
+    if (!s->was_stored || read_back == JOBS_DIFFERENT) {
+        finish(s, verdict, read_back);
+        return;
+    }
+    s->result.refused_for_time = false;
+    s->result.in_vain = verdict == JOBS_UNCLEAR || verdict == JOBS_NOT_REACHED;
+    s->result.message[0] = '\0';
+    finish(s, JOBS_ACCEPTED, s->was_absent ? JOBS_ABSENT : JOBS_READ_REFUSED);
+}
+
 void jobs__session_accept(struct jobs__session *s, enum jobs_read_back read_back, const char *text)
 {
     /* Only the first look at an event can find that somebody else's copy was there before ours. */
@@ -124,7 +137,7 @@ void jobs__session_reject(struct jobs__session *s, enum jobs_read_back read_back
     s->result.denied = s->refusal.denied;
     s->result.refused_for_time = s->refusal.for_time && !s->result.said_stored;
     add_words(s, "", s->said[0] != '\0' ? s->said : "refused without a reason");
-    finish(s, JOBS_REJECTED, read_back);
+    fall_short(s, JOBS_REJECTED, read_back);
 }
 
 static void add_what_was_said(struct jobs__session *s)
@@ -138,7 +151,7 @@ void jobs__session_unclear(struct jobs__session *s, enum jobs_read_back read_bac
     s->result.retryable = true;
     add_words(s, "", own_words);
     add_what_was_said(s);
-    finish(s, JOBS_UNCLEAR, read_back);
+    fall_short(s, JOBS_UNCLEAR, read_back);
 }
 
 static bool is_asking(const struct jobs__session *s, enum session_purpose purpose)
@@ -173,7 +186,7 @@ void jobs__session_give_up(struct jobs__session *s, bool retryable, bool denied,
     if (!denied)
         add_words(s, "", own_words);
     add_what_was_said(s);
-    finish(s, denied && !in_doubt ? JOBS_REJECTED : JOBS_NOT_REACHED, read_back);
+    fall_short(s, denied && !in_doubt ? JOBS_REJECTED : JOBS_NOT_REACHED, read_back);
 }
 
 void jobs__session_settle(struct jobs__session *session, enum jobs_verdict verdict, enum jobs_read_back read_back,

@@ -220,6 +220,35 @@ class Flush(Case):
         self.assert_all_there(result, ids, relay)
         self.assertEqual([line["relays"][0]["attempts"] for line in result.lines].count(2), 4, result)
 
+    def test_an_ok_stands(self):
+        """What comes after it, when the event is sent once more because it is not shown, takes nothing back."""
+        for again in ('ok false "duplicate: have it"', 'ok false "blocked: no"', "silence"):
+            with self.subTest(again):
+                relay, result, ids = self.flushed(f"on EVENT first  store; ok\non EVENT 2..5  ok\non EVENT 6..  {again}\n", 5, "4")
+                self.assertEqual((result.status, len(relay.ids())), (2, 1), result)
+                self.assertLess(self.took, 7, "it is not waited for again and again")
+                self.assertEqual([(line["accepted"], line["relays"][0]["verdict"], line["relays"][0]["read_back"])
+                                  for line in result.lines[1:]], [(True, "accepted", "absent")] * 4, result)
+                self.assertTrue(all("does not show it" in line["warnings"][0] for line in result.lines[1:]), result)
+                states = sorted(line["relays"][0]["state"] for line in run("outbox", "list", env=self.env).lines)
+                self.assertEqual(states, ["confirmed"] + ["unseen"] * 4)
+            self.env["JOBS_STATE_DIR"] = self.path("state of " + re.sub("[^a-z0-9]", "", again))
+
+    def test_an_ok_stands_unread(self):
+        """After OK, reading is a courtesy: a relay that is silent then, hangs up for good or asks to wait has it."""
+        for script in ("on READ 3..  silence\n", 'on READ 3..  closed "rate-limited: retry in 60s"\n',
+                       "on READ 3  drop\non CONNECT 2..  drop\n"):
+            with self.subTest(script):
+                relay, result, ids = self.flushed(script, 5, "4")
+                self.assertEqual((result.status, sorted(relay.ids())), (0, ids), result)
+                self.assertLess(self.took, 9, "one conversation more at most")
+                self.assertEqual([(line["accepted"], line["relays"][0]["verdict"], line["relays"][0]["read_back"])
+                                  for line in result.lines[1:]], [(True, "accepted", "refused")] * 4, result)
+                self.assertTrue(all("would not or did not say" in line["warnings"][0] for line in result.lines[1:]), result)
+                states = [line["relays"][0]["state"] for line in run("outbox", "list", env=self.env).lines]
+                self.assertEqual(sorted(states), ["accepted"] * 4 + ["confirmed"])
+            self.env["JOBS_STATE_DIR"] = self.path("state of " + re.sub("[^a-z0-9]", "", script)[-40:])
+
     def test_never_shown(self):
         relay, result, ids = self.flushed("on EVENT 4..  ok\n")
         self.assertEqual(result.status, 2, result)

@@ -76,7 +76,8 @@ struct batch_model {
     bool read_back, dialled, up, over, kept;
     char question[32]; /* the one that is out; "" when none is */
     bool reading;      /* and whether it is by ids */
-    bool asked;        /* the ask was answered by EOSE */
+    bool brought;      /* and brought something */
+    bool asked;        /* the last ask was answered by EOSE, and brought nothing */
     unsigned sent[BATCH_MODEL_EVENTS];
     bool accepted[BATCH_MODEL_EVENTS], shown[BATCH_MODEL_EVENTS], there[BATCH_MODEL_EVENTS];
     const char *broken;
@@ -116,6 +117,11 @@ static inline void batch_heard(struct batch_model *m, const char *bytes, size_t 
             batch_broke(m, "a question while another one is out");
         snprintf(m->question, sizeof m->question, "%.*s", (int)strcspn(text + 8, "\""), text + 8);
         m->reading = strstr(text, "\"ids\"") != NULL;
+        m->brought = false;
+        for (size_t i = 0; i < BATCH_MODEL_EVENTS; i++) {
+            if (!m->reading && m->there[i] && strstr(text, jobs_event_reply(m->world->events[i])) != NULL)
+                batch_broke(m, "asks for a job of which it knows");
+        }
         if (m->reading && !m->read_back)
             batch_broke(m, "reads back though that is not wanted");
     }
@@ -214,13 +220,14 @@ static inline void batch_relay_does(struct batch_model *m)
             m->shown[i] = true;
         if (ours && !m->reading && which != 2)
             m->there[i] = true;
+        m->brought = m->brought || ours;
         snprintf(text, sizeof text, "[\"EVENT\",\"%s\",%s]", subscription, json);
         batch_says(m, text);
         break;
     }
     case 6:
     case 7:
-        m->asked = m->asked || (ours && !m->reading);
+        m->asked = m->asked || (ours && !m->reading && !m->brought);
         snprintf(text, sizeof text, "[\"EOSE\",\"%s\"]", subscription);
         if (ours)
             m->question[0] = '\0';

@@ -214,20 +214,60 @@ static void what_has_one_already_is_left_alone(void **state)
     begin_asked(true);
     other = sealed(job_of(1), "{\"outcome\":\"not yet\"}");
     shows("jobs-6", other);
+    shows("jobs-6", t.events[1]);
     says("[\"EOSE\",\"jobs-6\"]");
+    sends("[\"CLOSE\"");
+    sends("[\"REQ\",\"jobs-7\"");
+    says("[\"EOSE\",\"jobs-7\"]");
     sends("[\"CLOSE\"");
     sends_event(0);
     sends_event(2);
     says_ok(0, true, "");
     says_ok(2, true, "");
     sends("[\"REQ\"");
-    shows("jobs-7", t.events[0]);
-    shows("jobs-7", t.events[2]);
-    says("[\"EOSE\",\"jobs-7\"]");
+    shows("jobs-8", t.events[0]);
+    shows("jobs-8", t.events[2]);
+    says("[\"EOSE\",\"jobs-8\"]");
     sends("[\"CLOSE\"");
     is_over(true);
     came_to("C-C");
     jobs_event_free(other);
+}
+
+static void what_a_relay_keeps_back_is_asked_for(void **state)
+{
+    (void)state;
+    begin_asked(true);
+    for (size_t i = 0; i < 2; i++) {
+        char question[32], jobs[256];
+        shows(i == 0 ? "jobs-6" : "jobs-7", t.events[i]); /* it never shows more than one */
+        says("[\"EOSE\",\"jobs-%zu\"]", 6 + i);
+        sends("[\"CLOSE\"");
+        snprintf(question, sizeof question, "[\"REQ\",\"jobs-%zu\"", 7 + i);
+        snprintf(jobs, sizeof jobs, i == 0 ? "\"#e\":[\"%s\",\"%s\"]" : "\"#e\":[\"%s\"]", job_of(i + 1), job_of(2));
+        struct jobs__step step = wants(JOBS__WANT_SEND);
+        assert_memory_equal(step.bytes, question, strlen(question));
+        assert_non_null(memmem(step.bytes, step.len, jobs, strlen(jobs)));
+    }
+    says("[\"EOSE\",\"jobs-8\"]");
+    sends("[\"CLOSE\"");
+    sends_event(2);
+    begin_asked(true);
+    for (size_t i = 0; i < EVENTS; i++)
+        shows("jobs-6", t.events[i]);
+    says("[\"EOSE\",\"jobs-6\"]");
+    sends("[\"CLOSE\"");
+    is_over(true); /* nothing is left to ask for */
+    came_to("---");
+    begin_asked(true);
+    shows("jobs-6", t.events[0]);
+    says("[\"EOSE\",\"jobs-6\"]");
+    sends("[\"CLOSE\"");
+    sends("[\"REQ\",\"jobs-7\"");
+    shows("jobs-7", t.events[0]); /* which was not asked for again */
+    says("[\"EOSE\",\"jobs-7\"]");
+    is_over(false);
+    came_to("---");
 }
 
 static void late_words_and_those_for_others_change_nothing(void **state)
@@ -428,6 +468,7 @@ static void what_is_not_shown_or_not_as_it_is_is_not_confirmed(void **state)
     says("[\"EOSE\",\"jobs-7\"]");
     is_over(false);
     came_to("SCS");
+    assert_true(t.items[0].absent && t.items[2].absent && !t.items[1].absent && !t.items[0].unread);
     free(forged);
 }
 
@@ -455,10 +496,12 @@ static void a_question_that_stays_open_ends_it(void **state)
     t.now += 5000;
     is_over(false);
     came_to("CSS");
+    assert_true(t.items[1].unread && !t.items[0].unread && !t.items[1].absent);
     begin_read();
     says("[\"CLOSED\",\"jobs-7\",\"error: \"]");
     is_over(false);
     came_to("SSS");
+    assert_true(!t.items[0].unread && !t.items[0].absent); /* may be about so many ids at once */
 }
 
 static void a_connection_that_ends_ends_it(void **state)
@@ -521,6 +564,7 @@ int main(void)
         TEST(all_are_asked_for_sent_and_read_back),
         TEST(nothing_is_read_back_when_that_is_not_wanted),
         TEST(what_has_one_already_is_left_alone),
+        TEST(what_a_relay_keeps_back_is_asked_for),
         TEST(late_words_and_those_for_others_change_nothing),
         TEST(a_challenge_is_kept_for_the_next),
         TEST(a_new_connection_is_not_good_enough),
