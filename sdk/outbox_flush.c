@@ -125,11 +125,14 @@ static int take_word(struct jobs__outgoing *one, const struct jobs__before *befo
     struct jobs__session_result word = {.verdict = JOBS_ACCEPTED,
                                         .read_back = before->absent ? JOBS_ABSENT : JOBS_READ_REFUSED};
     struct jobs__fact *fact = jobs__entry_fact(one->entry, result->url, false);
-    memcpy(word.message, fact->message, sizeof word.message);
-    memcpy(result->message, fact->message, sizeof result->message);
     result->verdict = word.verdict;
     result->read_back = word.read_back;
     result->denied = false;
+    result->message[0] = '\0';
+    if (fact == NULL || (fact->state != JOBS__RELAY_PENDING && fact->state != JOBS__RELAY_UNSEEN))
+        return JOBS_OK; /* another process knows more */
+    memcpy(word.message, fact->message, sizeof word.message);
+    memcpy(result->message, fact->message, sizeof result->message);
     jobs__fact_update(fact, &word, jobs__outbox_now(), jobs__loop_now());
     jobs__entry_settle(one->entry);
     int code = jobs__receipt_warn_of_reading(&one->receipt, result, "");
@@ -391,6 +394,8 @@ static void send_some(struct jobs__flush *flush)
 {
     struct jobs__outgoing *them = flush->outgoing;
     size_t known = 0;
+    if (flush->loaded > 0 && them[0].code == JOBS_BUSY) /* it was, when it was loaded ahead; perhaps by ourselves */
+        unload(flush, 0);
     if (flush->loaded == 0 && !jobs__flush_load(flush))
         return;
     bool ready = jobs__batch_is_ready(flush);

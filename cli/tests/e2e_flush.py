@@ -3,9 +3,11 @@ is silent, or refuses something in between."""
 import contextlib
 import fcntl
 import glob
+import glob
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import time
@@ -269,6 +271,21 @@ class Flush(Case):
         relay = Relay(self, port)
         result = self.flush()
         self.assert_all_there(result, sorted(ids), relay)
+
+    def test_two_of_one_job(self):
+        """Loaded while the other one's batch is under way, its folder is locked: by ourselves, and not for ever."""
+        port = free_port()
+        self.waiting(4, port)
+        ours, theirs = self.env["JOBS_STATE_DIR"], self.path("theirs")
+        for number in (256, 258):
+            job = f"{number:064x}"
+            run("handoff", "--relay", f"ws://127.0.0.1:{port}", "--channel", CHANNEL, "--job", job, "--manifest", "-", "--timeout",
+                "1", stdin=manifest(jobRequest=job, outcome="Another one."), env={**self.env, "JOBS_STATE_DIR": theirs})
+        for file in glob.glob(theirs + "/outbox/*/*.json"):
+            shutil.copy(file, file.replace(theirs, ours, 1))
+        relay = Relay(self, port)
+        self.assert_all_there(self.flush(), sorted(line["event_id"] for line in run("outbox", "list", env=self.env).lines), relay)
+        self.assertEqual(len(relay.ids()), 6)
 
     def test_stopped_in_the_middle(self):
         """What was sent is told; what was not is counted; the next run brings all of it, once."""
