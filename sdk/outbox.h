@@ -11,6 +11,8 @@
 
 #include <jobs/outbox.h>
 
+#include <dirent.h>
+
 /* --- time: one place, so that the whole outbox agrees on what now is --- */
 int64_t jobs__outbox_now(void); /* unix seconds */
 
@@ -174,6 +176,18 @@ int jobs__pending_add(int pending, int64_t created_at, const char *id, struct jo
 void jobs__pending_remove(int pending, int64_t created_at, const char *id);
 /* Fills in the receipt's pending_*; `except` is not counted (may be ""). Silent when there is no outbox. */
 void jobs__pending_count(struct jobs_receipt *receipt, const char *state_dir, const char *except);
+/* The same in steps of so many names, for whoever has to wait for something else meanwhile. Zero it; the rest is
+ * counted when it is told; close it if it never is. */
+struct jobs__counter {
+    DIR *stream;
+    size_t looked_at, count;
+    int64_t oldest;
+    bool more, over;
+};
+void jobs__counter_step(struct jobs__counter *counter, const char *state_dir, const char *except, size_t names);
+void jobs__counter_tell(struct jobs__counter *counter, struct jobs_receipt *receipt, const char *state_dir,
+                        const char *except);
+void jobs__counter_close(struct jobs__counter *counter);
 
 /* --- what an order means (outbox_decide.c) --- */
 

@@ -287,8 +287,8 @@ int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig
     return JOBS_OK;
 }
 
-int jobs__names_visit(int folder, int (*visit)(void *context, const char *name), void *context,
-                      struct jobs_error *error)
+static int visit_names(int folder, int (*visit)(void *context, const char *name), void *context,
+                       struct jobs_error *error)
 {
     int code = JOBS_OK;
     DIR *stream = NULL;
@@ -313,7 +313,7 @@ int jobs__names_visit(int folder, int (*visit)(void *context, const char *name),
             code = visit(context, entry->d_name);
     }
     closedir(stream);
-    return code < 0 ? JOBS_OK : code;
+    return code;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -342,7 +342,7 @@ static int add_name(void *context, const char *name)
 int jobs__names_read(struct jobs__names *out, int folder, struct jobs_error *error)
 {
     *out = (struct jobs__names){0};
-    int code = jobs__names_visit(folder, add_name, out, error);
+    int code = visit_names(folder, add_name, out, error);
     if (code == JOBS_NO_MEMORY)
         jobs_error_set(error, code, "out of memory");
     if (code)

@@ -48,12 +48,7 @@ int jobs__file_failed(struct jobs_error *error, const char *doing, const char *n
 /* fsync that survives EINTR; 0 or an errno. */
 int jobs__file_sync(int fd);
 
-/* The names in a folder, without "." and "..", as they come, until visit returns something else than JOBS_OK: a code,
- * which is returned, or a number below 0, which ends it well. */
-int jobs__names_visit(int folder, int (*visit)(void *context, const char *name), void *context,
-                      struct jobs_error *error);
-
-/* All of them, sorted. Free with jobs__names_free. */
+/* The names in a folder, without "." and "..", sorted. Free with jobs__names_free. */
 struct jobs__names {
     char **names;
     size_t count, capacity;

@@ -239,7 +239,7 @@ static int send_one(struct jobs__flush *flush, struct jobs__outgoing *one)
                                       .ask = true,
                                       .kept = flush->kept,
                                       .maybe_sent = true,
-                                      .others_counted = true}; /* by count_others */
+                                      .uncounted = true};
     int code = jobs__delivery_run(&delivery);
     one->entry = delivery.entry;
     memcpy(fresh.event_id, one->entry->id, sizeof fresh.event_id);

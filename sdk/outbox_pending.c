@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,43 +52,74 @@ void jobs__pending_remove(int pending, int64_t created_at, const char *id)
     unlinkat(pending, name, 0);
 }
 
-struct counting {
-    struct jobs_receipt *receipt;
-    const char *except;
-    size_t looked_at;
-};
-
-static int count_one(void *context, const char *name)
+static void count_one(struct jobs__counter *counter, const char *name, const char *except)
 {
-    struct counting *counting = context;
-    struct jobs_receipt *receipt = counting->receipt;
     char *end;
-    if (counting->looked_at++ == JOBS__PENDING_MAX) {
-        receipt->pending_more = true;
-        return -1;
-    }
     errno = 0;
     int64_t created_at = strtoll(name, &end, 10);
-    if (errno != 0 || end == name || *end != '-' || strlen(end + 1) != 64 || strcmp(end + 1, counting->except) == 0)
-        return JOBS_OK;
-    if (receipt->pending_count == 0 || created_at < receipt->pending_oldest)
-        receipt->pending_oldest = created_at;
-    receipt->pending_count++;
-    return JOBS_OK;
+    if (errno != 0 || end == name || *end != '-' || strlen(end + 1) != 64 || strcmp(end + 1, except) == 0)
+        return;
+    if (counter->count == 0 || created_at < counter->oldest)
+        counter->oldest = created_at;
+    counter->count++;
 }
 
-void jobs__pending_count(struct jobs_receipt *receipt, const char *state_dir, const char *except)
+static void open_pending(struct jobs__counter *counter, const char *state_dir)
 {
     char *path = NULL;
     int root = -1, pending = -1;
-    struct counting counting = {.receipt = receipt, .except = except};
     if (jobs__state_dir(&path, state_dir, NULL) == JOBS_OK && jobs__outbox_open(&root, path, false, NULL) == JOBS_OK &&
-        jobs__folder_open_in(&pending, root, "pending", false, NULL) == JOBS_OK &&
-        jobs__names_visit(pending, count_one, &counting, NULL) != JOBS_OK)
-        receipt->pending_count = 0; /* half a count is none */
-    if (pending >= 0)
+        jobs__folder_open_in(&pending, root, "pending", false, NULL) == JOBS_OK)
+        counter->stream = fdopendir(pending);
+    if (counter->stream == NULL && pending >= 0)
         close(pending);
     if (root >= 0)
         close(root);
     free(path);
+    counter->over = counter->stream == NULL;
+}
+
+void jobs__counter_step(struct jobs__counter *counter, const char *state_dir, const char *except, size_t names)
+{
+    if (!counter->over && counter->stream == NULL)
+        open_pending(counter, state_dir);
+    for (size_t i = 0; !counter->over && i < names; i++) {
+        errno = 0;
+        const struct dirent *entry = readdir(counter->stream);
+        if (entry == NULL) {
+            counter->over = true;
+            if (errno != 0) /* half a count is none */
+                counter->count = 0;
+        } else if (entry->d_name[0] == '.') { /* itself, and its parent */
+            continue;
+        } else if (counter->looked_at++ == JOBS__PENDING_MAX) {
+            counter->more = counter->over = true;
+        } else {
+            count_one(counter, entry->d_name, except);
+        }
+    }
+    if (counter->over)
+        jobs__counter_close(counter);
+}
+
+void jobs__counter_close(struct jobs__counter *counter)
+{
+    if (counter->stream != NULL)
+        closedir(counter->stream);
+    counter->stream = NULL;
+}
+
+void jobs__counter_tell(struct jobs__counter *counter, struct jobs_receipt *receipt, const char *state_dir,
+                        const char *except)
+{
+    jobs__counter_step(counter, state_dir, except, SIZE_MAX);
+    receipt->pending_count = counter->count;
+    receipt->pending_oldest = counter->oldest;
+    receipt->pending_more = counter->more;
+}
+
+void jobs__pending_count(struct jobs_receipt *receipt, const char *state_dir, const char *except)
+{
+    struct jobs__counter counter = {0};
+    jobs__counter_tell(&counter, receipt, state_dir, except);
 }

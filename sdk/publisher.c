@@ -396,13 +396,13 @@ int jobs_publish_handoff(struct jobs_receipt *receipt, struct jobs_event **event
         code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
 
 out:
+    if (!order->dry_run)
+        jobs__counter_tell(&job.delivery.counter, receipt, options->state_dir, receipt->event_id);
     jobs__delivery_free(&job.delivery);
     jobs__folder_free(&job.folder);
     jobs__request_free(&job.request);
     jobs__relays_free(&job.relays);
     jobs_handoff_free(job.handoff);
-    if (!order->dry_run && !job.delivery.others_counted)
-        jobs__pending_count(receipt, options->state_dir, receipt->event_id);
     return code;
 }
 
@@ -420,7 +420,7 @@ int jobs_publish_event(struct jobs_receipt *receipt, const struct jobs_event *ev
         code = jobs__delivery_run(&delivery);
     if (!code)
         code = jobs__receipt_conclude(receipt, &delivery, error);
-    jobs__delivery_count_others(&delivery);
+    jobs__counter_tell(&delivery.counter, receipt, options->state_dir, "");
     jobs__delivery_free(&delivery);
     jobs__relays_free(&relays);
     return code;

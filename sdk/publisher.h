@@ -93,7 +93,9 @@ struct jobs__delivery {
     bool concluded; /* the asks are over and answered */
     bool fresh;     /* the entry was made by this run: no byte of it has ever left */
     bool facts_failed;
-    bool others_counted; /* the receipt says how many others wait: it is counted while a relay works on its answer */
+    bool uncounted;               /* the receipt is not to say how many others wait */
+    struct jobs__counter counter; /* of them, while relays work on their answers */
+    unsigned turns;
     int64_t started;
     int code; /* what ended it early */
 };
@@ -102,7 +104,6 @@ struct jobs__delivery {
  * in any case. */
 int jobs__delivery_run(struct jobs__delivery *delivery);
 void jobs__delivery_free(struct jobs__delivery *delivery);
-void jobs__delivery_count_others(struct jobs__delivery *delivery); /* that wait, into the receipt; once */
 
 /* For when_asked: into the folder with what the relays showed; whether every relay answered. */
 int jobs__delivery_adopt(struct jobs__delivery *delivery, bool *all_answered);

@@ -13,7 +13,8 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#define KNOW_MS 5000 /* how long a relay that is slow to connect is awaited when its answer must be known */
+#define COUNT_NAMES 256
+#define KNOW_MS     5000 /* how long a relay that is slow to connect is awaited when its answer must be known */
 
 static int no_memory(struct jobs__delivery *delivery)
 {
@@ -404,22 +405,12 @@ static void on_decide(void *context, size_t line)
     }
 }
 
-static bool something_left(const struct jobs__delivery *delivery)
+/* A part of the count in each turn but the first, in which nothing has left yet: a relay is at work then. */
+static void count_on(struct jobs__delivery *delivery)
 {
-    bool sent = false;
-    for (size_t i = 0; i < delivery->count; i++) {
-        const struct jobs__session *session = delivery->posts[i].session;
-        sent = sent || (session != NULL && jobs__session_result(session)->attempts > 0);
-    }
-    return sent;
-}
-
-void jobs__delivery_count_others(struct jobs__delivery *delivery)
-{
-    if (!delivery->others_counted)
-        jobs__pending_count(delivery->receipt, delivery->options->state_dir,
-                            delivery->entry == NULL ? "" : delivery->entry->id);
-    delivery->others_counted = true;
+    if (!delivery->uncounted && delivery->turns++ > 0)
+        jobs__counter_step(&delivery->counter, delivery->options->state_dir,
+                           delivery->entry == NULL ? "" : delivery->entry->id, COUNT_NAMES);
 }
 
 static bool on_turn(void *context, int64_t now)
@@ -427,8 +418,7 @@ static bool on_turn(void *context, int64_t now)
     struct jobs__delivery *delivery = context;
     if (!delivery->concluded && all_asked(delivery, now))
         conclude(delivery);
-    if (!delivery->others_counted && something_left(delivery))
-        jobs__delivery_count_others(delivery);
+    count_on(delivery);
     for (size_t i = 0; delivery->concluded && !delivery->code && i < delivery->count; i++) {
         struct jobs__post *post = &delivery->posts[i];
         if (!post->recorded && jobs__session_result(post->session)->done)
@@ -502,6 +492,7 @@ void jobs__delivery_free(struct jobs__delivery *delivery)
         jobs__session_free(delivery->posts[i].session);
         jobs_event_free(delivery->posts[i].signer.last);
     }
+    jobs__counter_close(&delivery->counter);
     free(delivery->posts);
     delivery->posts = NULL;
     delivery->count = 0;
