@@ -120,7 +120,7 @@ static void read_next_or_end(struct jobs__batch *b)
 
 static void on_ok(struct jobs__batch *b, int64_t now, const struct jobs__frame *frame)
 {
-    static const char duplicate[] = "duplicate:";
+    enum jobs__answer answer = jobs__answer_refusal(frame->text, frame->text_len);
     if (frame->id_is != JOBS__ID_EVENT) { /* about which of them? */
         give_up(b);
         return;
@@ -133,10 +133,11 @@ static void on_ok(struct jobs__batch *b, int64_t now, const struct jobs__frame *
         b->unanswered--;
         wait_for(b, now, OK_MS);
         jobs__text_one_line(item->message, JOBS_RELAY_MESSAGE_MAX, frame->text, frame->text_len);
-        item->stored = frame->accepted && strncmp(item->message, duplicate, sizeof duplicate - 1) != 0;
+        item->duplicate = answer == JOBS__ANSWER_DUPLICATE;
+        item->stored = frame->accepted && !item->duplicate;
         b->plain = b->plain && item->stored;
         if (!frame->accepted)
-            note_wait(b, jobs__answer_refusal(frame->text, frame->text_len), frame);
+            note_wait(b, answer, frame);
         return;
     }
 }

@@ -15,15 +15,15 @@
 #define JOBS__BATCH_MAX 32 /* events; with more, a relay's limit on the values of a filter would be met */
 
 struct jobs__batch_item {
-    const struct jobs_event
-        *event; /* sealed; of the key, the channel and the time of the others, each of its own job */
+    const struct jobs_event *event; /* sealed, borrowed; of the others' key and channel, and of a job of its own */
 
-    bool sent;      /* or about to be: its bytes went to the loop */
-    bool stored;    /* OK true, and not as a duplicate */
-    bool absent;    /* stored, and not shown by an answer that came to its end */
-    bool unread;    /* stored, and no answer came to the question */
-    bool confirmed; /* shown when asked; never set when that is not asked */
-    int64_t sent_at;
+    bool sent;                                /* or about to be: its bytes went to the loop */
+    bool stored;                              /* OK true, and not as a duplicate */
+    bool duplicate;                           /* called one, by an OK true or false */
+    bool absent;                              /* stored, and not shown by an answer that came to its end */
+    bool unread;                              /* stored, and no answer came to the question */
+    bool confirmed;                           /* shown when asked; never set when that is not asked */
+    int64_t sent_at;                          /* ms, as of the loop's clock */
     char message[JOBS_RELAY_MESSAGE_MAX + 1]; /* of that OK, one escaped line */
 };
 

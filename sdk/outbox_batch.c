@@ -154,7 +154,7 @@ static void take_result(struct jobs__fact *fact, const struct jobs__batch_item *
 {
     struct jobs__session_result result = {.verdict = is_there || item->absent ? JOBS_ACCEPTED : JOBS_UNCLEAR,
                                           .read_back = read_back_of(item),
-                                          .said_stored = item->stored,
+                                          .said_stored = item->stored || item->duplicate,
                                           .absent_at_end = item->absent,
                                           .attempts = 1,
                                           .last_sent = item->sent_at};
@@ -165,10 +165,8 @@ static void take_result(struct jobs__fact *fact, const struct jobs__batch_item *
 static int tell(struct jobs_receipt *receipt, char *url, const struct jobs__batch_item *item)
 {
     struct jobs_relay_result *result = &receipt->relays[receipt->relay_count++];
-    *result = (struct jobs_relay_result){.url = url,
-                                         .verdict = JOBS_ACCEPTED,
-                                         .read_back = read_back_of(item),
-                                         .attempts = 1};
+    *result = (struct jobs_relay_result){
+        .url = url, .verdict = JOBS_ACCEPTED, .read_back = read_back_of(item), .attempts = 1};
     memcpy(result->message, item->message, sizeof result->message);
     if (receipt->relay_count == 1)
         memcpy(receipt->message, item->message, sizeof receipt->message);
@@ -206,7 +204,11 @@ static void settle(const struct run *run, size_t at)
         if (is_there) {
             failed = tell(&one->receipt, url, item) || failed;
         } else {
-            one->before[left] = (struct jobs__before){item->sent, item->stored, item->absent, not_before(run, r)};
+            one->before[left] = (struct jobs__before){.sent = item->sent,
+                                                      .stored = item->stored,
+                                                      .absent = item->absent,
+                                                      .duplicate = item->duplicate,
+                                                      .not_before = not_before(run, r)};
             relays->urls[left++] = url;
         }
     }

@@ -13,9 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#define DAY 86400
+#define DAY          86400
+#define OUTGOING_MAX ((size_t)2 * JOBS__BATCH_MAX) /* a batch, and the next one */
+#define FILES_EACH   4                             /* descriptors of one that is loaded */
+#define FILES_BESIDE 32                            /* of relays, of what is being written, of the caller */
 
 /* What says most about a run, first. */
 void jobs__flush_note(struct jobs__flush *flush, int code)
@@ -203,14 +207,14 @@ static int code_of_known(const struct jobs_receipt *receipt)
     return code;
 }
 
-/* What a batch sent in this run, and a session found there: that was ours. */
+/* What a batch sent in this run, and a session found there: that was ours, unless it had been there before. */
 static void own_up(const struct jobs__outgoing *one, struct jobs_receipt *fresh)
 {
     for (size_t i = 0; one->before != NULL && i < fresh->relay_count && i < one->relays.count; i++) {
         struct jobs_relay_result *result = &fresh->relays[i];
         if (!one->before[i].sent)
             continue;
-        if (result->verdict == JOBS_DUPLICATE && result->attempts == 0)
+        if (result->verdict == JOBS_DUPLICATE && result->attempts == 0 && !one->before[i].duplicate)
             result->verdict = JOBS_ACCEPTED;
         result->attempts++;
     }
@@ -220,8 +224,7 @@ static void own_up(const struct jobs__outgoing *one, struct jobs_receipt *fresh)
 static int send_one(struct jobs__flush *flush, struct jobs__outgoing *one)
 {
     struct jobs_receipt *known = &one->receipt;
-    struct jobs_receipt fresh = {
-        .stored = true, .warnings = known->warnings, .warning_count = known->warning_count};
+    struct jobs_receipt fresh = {.stored = true, .warnings = known->warnings, .warning_count = known->warning_count};
     known->warnings = NULL;
     known->warning_count = 0;
     memcpy(fresh.event_id, one->entry->id, sizeof fresh.event_id);
@@ -358,7 +361,7 @@ static bool is_begun(const struct jobs__outgoing *one)
 
 bool jobs__flush_load(struct jobs__flush *flush)
 {
-    while (flush->next < flush->count && flush->loaded < JOBS__OUTGOING_MAX) {
+    while (flush->next < flush->count && flush->loaded < flush->room) {
         struct jobs__outgoing *them = flush->outgoing;
         if (flush->loaded > 0 && !jobs__batch_alike(&them[0], &them[flush->loaded - 1]))
             break; /* it goes by itself, when its turn comes */
@@ -394,7 +397,7 @@ static void send_some(struct jobs__flush *flush)
 {
     struct jobs__outgoing *them = flush->outgoing;
     size_t known = 0;
-    if (flush->loaded > 0 && them[0].code == JOBS_BUSY) /* it was, when it was loaded ahead; perhaps by ourselves */
+    if (flush->loaded > 0 && them[0].code) /* it failed when it was loaded ahead: perhaps because of ourselves */
         unload(flush, 0);
     if (flush->loaded == 0 && !jobs__flush_load(flush))
         return;
@@ -432,6 +435,15 @@ static void send_some(struct jobs__flush *flush)
     memmove(them, them + count, flush->loaded * sizeof *them);
 }
 
+/* Each that is loaded keeps descriptors open: too few of them slow a flush down, and fail nothing. */
+static size_t room_for_outgoing(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FILES_BESIDE + FILES_EACH * OUTGOING_MAX)
+        return OUTGOING_MAX;
+    return limit.rlim_cur < FILES_BESIDE + FILES_EACH ? 1 : (limit.rlim_cur - FILES_BESIDE) / FILES_EACH;
+}
+
 int jobs_outbox_flush(const struct jobs_client_options *options,
                       int (*visit)(void *context, const struct jobs_receipt *receipt, int code), void *context,
                       size_t *elsewhere, struct jobs_error *error)
@@ -450,7 +462,8 @@ int jobs_outbox_flush(const struct jobs_client_options *options,
     code = jobs__relays_resolve(&flush.only, &named, error);
     if (!code)
         code = jobs__state_dir(&flush.state_dir, options->state_dir, error);
-    flush.outgoing = calloc(JOBS__OUTGOING_MAX, sizeof *flush.outgoing);
+    flush.room = room_for_outgoing();
+    flush.outgoing = calloc(flush.room, sizeof *flush.outgoing);
     if (!code && (flush.outgoing == NULL || jobs__kept_new(&flush.kept)))
         code = jobs_error_set(error, JOBS_NO_MEMORY, "out of memory");
     if (!code)

@@ -33,8 +33,6 @@ struct jobs__outgoing {
     int code;
 };
 
-#define JOBS__OUTGOING_MAX ((size_t)2 * JOBS__BATCH_MAX) /* a batch, and the next one */
-
 struct jobs__flush {
     const struct jobs_client_options *options;
     struct jobs__relays only; /* the relays named, none: all */
@@ -45,8 +43,8 @@ struct jobs__flush {
     struct jobs__waiting *waiting;
     size_t count, capacity;
     size_t next;                     /* of those that wait: to be loaded next */
-    struct jobs__outgoing *outgoing; /* loaded, in order; room for JOBS__OUTGOING_MAX */
-    size_t loaded;
+    struct jobs__outgoing *outgoing; /* loaded, in order */
+    size_t loaded, room;             /* so many, at most so many */
     struct jobs__resting *resting;
     size_t resting_count;
     struct jobs__kept *kept;    /* one connection a relay, for all of the run */
@@ -74,7 +72,7 @@ void jobs__flush_note(struct jobs__flush *flush, int code);
 /* Leaves a relay alone for the rest of the run, if by this result it is in vain to try on. JOBS_OK, JOBS_NO_MEMORY. */
 int jobs__flush_let_rest(struct jobs__flush *flush, const struct jobs_relay_result *result);
 
-/* Loads one more, if it may go together with those before it; false when there is none. */
+/* Loads the next one; false when there is none, or no room, or when those that are loaded do not go together. */
 bool jobs__flush_load(struct jobs__flush *flush);
 
 /* outbox_batch.c: whether two entries may go together. */

@@ -65,6 +65,7 @@ struct jobs__before {   /* what is known of a relay from earlier in this run */
     bool sent;          /* the event went there, and it has not been seen there */
     bool stored;        /* OK true was said to it */
     bool absent;        /* and then it was not shown */
+    bool duplicate;     /* it was called one: somebody had brought it there before */
     int64_t not_before; /* ms: the relay asked not to be sent anything until then; 0: it did not */
 };
 
@@ -114,7 +115,7 @@ int jobs__delivery_store(struct jobs__delivery *delivery, struct jobs_event *eve
 /* --- the receipt (publisher_receipt.c) --- */
 
 int jobs__receipt_warn(struct jobs_receipt *receipt, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int jobs__receipt_warn_of_facts(struct jobs_receipt *receipt);   /* they could not be written down */
+int jobs__receipt_warn_of_facts(struct jobs_receipt *receipt); /* they could not be written down */
 /* About a relay that took it and does not show it. said: the words with which it would not tell, or "". */
 int jobs__receipt_warn_of_reading(struct jobs_receipt *receipt, const struct jobs_relay_result *result,
                                   const char *said);

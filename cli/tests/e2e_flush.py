@@ -3,10 +3,10 @@ is silent, or refuses something in between."""
 import contextlib
 import fcntl
 import glob
-import glob
 import json
 import os
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -250,6 +250,35 @@ class Flush(Case):
                 states = [line["relays"][0]["state"] for line in run("outbox", "list", env=self.env).lines]
                 self.assertEqual(sorted(states), ["accepted"] * 4 + ["confirmed"])
             self.env["JOBS_STATE_DIR"] = self.path("state of " + re.sub("[^a-z0-9]", "", script)[-40:])
+
+    def test_called_a_duplicate(self):
+        """It was there before, whoever brought it: told so, and never to be signed anew."""
+        for answer in ('ok true "duplicate: have it"', 'ok false "duplicate: have it"'):
+            with self.subTest(answer):
+                relay, result, ids = self.flushed(f"on EVENT 4..  store; {answer}\n")
+                self.assert_all_there(result, ids, relay)
+                told = [(line["relays"][0]["verdict"], line["relays"][0]["attempts"]) for line in result.lines]
+                self.assertEqual(told, [("accepted", 1)] * 3 + [("duplicate", 1)] * 5)
+            self.env["JOBS_STATE_DIR"] = self.path("state of " + answer[:6])
+        relay, result, ids = self.flushed('on EVENT 4..  ok false "duplicate: have it"\non CONNECT 2..  drop\n', timeout="2")
+        self.assertEqual(result.status, 2, result)
+        for line in result.lines[1:]:
+            [file] = glob.glob(os.path.join(self.env["JOBS_STATE_DIR"], "outbox", "*", line["event_id"] + ".json"))
+            self.assertTrue(json.loads(self.read(file))["relays"][0]["said_stored"], file)
+
+    def test_few_descriptors(self):
+        """What is loaded ahead keeps some open: fewer are loaded then, and nothing fails."""
+        port = free_port()
+        ids = self.waiting(70, port)
+        for limit in (128, 64, 40):
+            self.env["JOBS_STATE_DIR"] = shutil.copytree(self.path("state"), self.path(f"state of {limit}"))
+            relay = Relay(self, port)
+            result = run("outbox", "flush", env=self.env,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+            self.assert_all_there(result, ids, relay)
+            self.assertEqual([line for line in result.lines if "warnings" in line], [])
+            relay.heard()
+            shutil.rmtree(relay.folder)
 
     def test_never_shown(self):
         relay, result, ids = self.flushed("on EVENT 4..  ok\n")
