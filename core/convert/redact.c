@@ -231,8 +231,11 @@ void jobs__collect_hidden(struct jobs__conversion *c, const json_t *value, const
     } else if (json_is_array(value)) {
         json_array_foreach(value, i, child) jobs__collect_hidden(c, child, name);
     } else if (json_is_string(value) && name != NULL && names_something_private(name)) {
-        /* short words would blank out half of the text; the shown placeholder is no secret */
-        if (json_string_length(value) >= 4 && strcmp(json_string_value(value), "<redacted-local-root>") != 0 &&
+        /* short words would blank out half of the text, and a root that is no path says nothing of this machine; the
+         * shown placeholder is no secret */
+        bool root = strcmp(name, "repositoryRoot") == 0;
+        if (json_string_length(value) >= 4 && (!root || strpbrk(json_string_value(value), "/\\:~") != NULL) &&
+            strcmp(json_string_value(value), "<redacted-local-root>") != 0 &&
             json_array_append(c->hidden, (json_t *)value) != 0)
             c->failed = JOBS_NO_MEMORY;
     }

@@ -217,7 +217,7 @@ static inline size_t each_invented(enum jobs_format format, size_t *runs,
 static inline void set_seed(void)
 {
     const char *given = getenv("JOBS_SEED");
-    seed = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 2654435761u + 1;
+    seed = given != NULL ? strtoull(given, NULL, 10) : 20261201; /* the same each time: what fails stays failing */
     printf("seed %llu\n", (unsigned long long)seed);
 }
 

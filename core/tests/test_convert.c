@@ -413,6 +413,30 @@ static void a_local_binding_is_published_redacted(void **state)
     json_decref(manifest);
 }
 
+/* A root that is a mere word is edited like any other, but that word stays a word elsewhere. */
+static void a_root_that_is_no_path_hides_no_word(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"agent\":\"bubbles.a\",\"outcome\":\"completed_owned\",\"summary\":\"All completed.\","
+        "\"repositoryRoot\":\"completed\",\"repositoryAlias\":\"c\",\"repositoryResolution\":{\"sessionId\":\"s\","
+        "\"decisionId\":\"d\",\"controlRevision\":1,\"controlPathDigest\":\"sha256:x\","
+        "\"authority\":\"explicit-repository-root\",\"transition\":\"established\",\"scopeKind\":\"command\","
+        "\"scopeId\":null,\"targetKind\":\"repository-root\",\"pathVisibility\":\"local\",\"actionable\":true}}";
+    struct jobs_convert_options options = plain;
+    json_t *manifest = NULL;
+    char rule[8];
+    options.keep_original = true;
+    assert_int_equal(convert(&manifest, rule, text, strlen(text), &options), JOBS_OK);
+    assert_false(has_repair(manifest, "text-redacted"));
+    json_t *original = json_loads(text_of(json_object_get(manifest, "source"), "original"), 0, NULL);
+    assert_string_equal(text_of(original, "repositoryRoot"), "<redacted-local-root>");
+    assert_string_equal(text_of(original, "outcome"), "completed_owned");
+    assert_string_equal(text_of(original, "summary"), "All completed.");
+    json_decref(original);
+    json_decref(manifest);
+}
+
 /* In YAML too, whatever its escapes hide; what is around stays as it was. */
 static void a_binding_in_yaml_is_published_redacted(void **state)
 {
@@ -481,6 +505,7 @@ int main(void)
         cmocka_unit_test(a_report_hash_is_recomputed),
         cmocka_unit_test(evidence_passes_only_when_hashed_here),
         cmocka_unit_test(a_local_binding_is_published_redacted),
+        cmocka_unit_test(a_root_that_is_no_path_hides_no_word),
         cmocka_unit_test(a_binding_in_yaml_is_published_redacted),
         cmocka_unit_test(every_rule_is_documented),
     };
