@@ -352,6 +352,11 @@ int jobs__names_read(struct jobs__names *out, int folder, struct jobs_error *err
     return code;
 }
 
+char **jobs__names_find(const struct jobs__names *names, const char *name)
+{
+    return names->count == 0 ? NULL : bsearch(&name, names->names, names->count, sizeof *names->names, compare_names);
+}
+
 void jobs__names_free(struct jobs__names *names)
 {
     for (size_t i = 0; i < names->count; i++)

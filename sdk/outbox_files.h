@@ -54,6 +54,8 @@ struct jobs__names {
     size_t count, capacity;
 };
 int jobs__names_read(struct jobs__names *out, int folder, struct jobs_error *error);
+/* Where this name stands among them, or NULL. */
+char **jobs__names_find(const struct jobs__names *names, const char *name);
 void jobs__names_free(struct jobs__names *names);
 
 #endif

@@ -93,8 +93,8 @@ int jobs__flush_let_rest(struct jobs__flush *flush, const struct jobs_relay_resu
     one->last.attempts = 0;
     one->last.verdict = JOBS_NOT_REACHED; /* of an entry that was not sent to it */
     one->last.read_back = JOBS_NOT_ASKED;
-    snprintf(one->last.message, sizeof one->last.message, "left alone for the rest of this run: %.400s",
-             result->message);
+    snprintf(one->last.message, sizeof one->last.message, "left alone for the rest of this run%s%.400s",
+             result->message[0] != '\0' ? ": " : "", result->message);
     return JOBS_OK;
 }
 
@@ -252,8 +252,10 @@ static int send_one(struct jobs__flush *flush, struct jobs__outgoing *one)
     for (size_t i = 0; i < fresh.relay_count && code != JOBS_NO_MEMORY; i++) {
         const struct jobs__session *session = delivery.posts[i].session;
         struct jobs_relay_result last = fresh.relays[i];
-        if (session != NULL && jobs__session_result(session)->in_vain)
+        if (session != NULL && jobs__session_result(session)->in_vain) {
             last.verdict = JOBS_UNCLEAR;
+            memcpy(last.message, jobs__session_result(session)->closed, sizeof last.message);
+        }
         if (jobs__flush_let_rest(flush, &last))
             code = jobs_error_set(&one->error, JOBS_NO_MEMORY, "out of memory");
     }

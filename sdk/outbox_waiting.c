@@ -31,19 +31,11 @@ static int add_waiting(struct jobs__flush *flush, const struct jobs__entry *entr
     return JOBS_OK;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void use_marker(struct jobs__flush *flush, const struct jobs__entry *entry)
 {
     char name[JOBS__PENDING_NAME];
-    char *key = name;
     jobs__pending_name(name, entry->created_at, entry->id);
-    char **marker = flush->markers.count == 0 ? NULL
-                                              : bsearch(&key, flush->markers.names, flush->markers.count,
-                                                        sizeof *flush->markers.names, compare_names);
+    char **marker = jobs__names_find(&flush->markers, name);
     if (marker != NULL)
         flush->marker_used[marker - flush->markers.names] = true;
 }

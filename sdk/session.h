@@ -30,7 +30,7 @@ struct jobs__session_options {
     int64_t timeout;         /* ms from start: the whole conversation */
     int64_t connect_timeout; /* ms: each dial */
     bool read_back;          /* ask after OK true */
-    uint64_t seed;           /* of the retries' jitter */
+    uint64_t seed;           /* of the retries' jitter and the questions' limits */
     bool maybe_sent; /* an earlier process may have sent what will be given: as in send, but known in time for an
                         end before that */
     bool was_sent;   /* an earlier process did send it to this relay, or nobody knows: never again NOT_REACHED */
@@ -99,7 +99,7 @@ struct jobs__session_result {
     int retry_after;
     unsigned attempts;                       /* EVENT frames sent */
     int64_t last_sent;                       /* ms, 0 when never */
-    char closed[JOBS_RELAY_MESSAGE_MAX + 1]; /* the relay's words when it last refused a question */
+    char closed[JOBS_RELAY_MESSAGE_MAX + 1]; /* the relay's words when it last refused a question; why it was in vain */
     char message[JOBS_RELAY_MESSAGE_MAX + 1];
     char hint[256];
 };

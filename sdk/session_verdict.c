@@ -118,6 +118,8 @@ static void fall_short(struct jobs__session *s, enum jobs_verdict verdict, enum 
     }
     s->result.refused_for_time = false;
     s->result.in_vain = verdict == JOBS_UNCLEAR || verdict == JOBS_NOT_REACHED;
+    if (s->result.in_vain)
+        memcpy(s->result.closed, s->result.message, sizeof s->result.closed);
     s->result.message[0] = '\0';
     finish(s, JOBS_ACCEPTED, s->was_absent ? JOBS_ABSENT : JOBS_READ_REFUSED);
 }

@@ -266,6 +266,13 @@ class Flush(Case):
             [file] = glob.glob(os.path.join(self.env["JOBS_STATE_DIR"], "outbox", "*", line["event_id"] + ".json"))
             self.assertTrue(json.loads(self.read(file))["relays"][0]["said_stored"], file)
 
+    def test_why_a_relay_is_left_alone(self):
+        """Told though an OK before that stands, so that nothing is wrong with the event for which it was asked."""
+        relay, result, ids = self.flushed('on READ 3  closed "error: db"\non ASK 3..  closed "rate-limited: retry in 60s"\n', 34)
+        self.assertEqual([line["accepted"] for line in result.lines], [True] * 33 + [False], result)
+        self.assertEqual(result.lines[-1]["relays"][0]["message"],
+                         "left alone for the rest of this run: the relay asks for a longer pause than there is time")
+
     def test_few_descriptors(self):
         """What is loaded ahead keeps some open: fewer are loaded then, and nothing fails."""
         port = free_port()
