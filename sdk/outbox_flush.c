@@ -285,12 +285,21 @@ static void let_go(struct jobs__outgoing *one)
     free(one->before);
 }
 
+/* It was there a moment ago: that it is not there now is no answer. */
+static int open_folder(const struct jobs__flush *flush, struct jobs__outgoing *one)
+{
+    int code = jobs__folder_open(&one->folder, flush->state_dir, one->waiting->folder, false, 0, NULL, &one->error);
+    return code == JOBS_NOT_FOUND
+               ? jobs_error_set(&one->error, JOBS_SYSTEM, "the outbox was removed or renamed meanwhile")
+               : code;
+}
+
 /* Locks and loads it. False: there is nothing to do about it. */
 static bool take(struct jobs__flush *flush, struct jobs__outgoing *one, struct jobs__waiting *waiting)
 {
     *one = (struct jobs__outgoing){.waiting = waiting, .receipt.stored = true};
     memcpy(one->receipt.event_id, waiting->id, sizeof one->receipt.event_id);
-    one->code = jobs__folder_open(&one->folder, flush->state_dir, waiting->folder, false, 0, NULL, &one->error);
+    one->code = open_folder(flush, one);
     if (one->code)
         return true;
     jobs__flush_say_damaged(flush, &one->folder);
@@ -389,7 +398,7 @@ static void unload(struct jobs__flush *flush, size_t count)
 /* One of a batch, about which there is something to talk yet: its lock was free for others meanwhile. */
 static bool take_again(struct jobs__flush *flush, struct jobs__outgoing *one)
 {
-    one->code = jobs__folder_open(&one->folder, flush->state_dir, one->waiting->folder, false, 0, NULL, &one->error);
+    one->code = open_folder(flush, one);
     one->entry = one->code ? NULL : jobs__folder_find(&one->folder, one->waiting->id);
     return one->code || (one->entry != NULL && jobs__entry_state(one->entry) == JOBS_ENTRY_PENDING);
 }

@@ -308,6 +308,21 @@ class Flush(Case):
         result = self.flush()
         self.assert_all_there(result, sorted(ids), relay)
 
+    def test_the_outbox_vanishes(self):
+        """What could not be looked at any more still waits, for all we know: that is no success."""
+        port = free_port()
+        self.waiting(4, port)
+        relay = Relay(self, port, "on EVENT first  after 1s; store; ok\n")
+        child = subprocess.Popen([harness.JOBS, "outbox", "flush"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env=harness.environment(**self.env))
+        while relay.child.stdout.readline().split()[0] != b"EVENT":
+            pass
+        os.rename(self.env["JOBS_STATE_DIR"], self.path("elsewhere"))
+        out, err = child.communicate(timeout=20)
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual((child.returncode, [line["accepted"] for line in lines]), (4, [True] + [False] * 3), (out, err))
+        self.assertIn("3 of the outbox", json.loads(err)["message"])
+
     def test_two_of_one_job(self):
         """Loaded while the other one's batch is under way, its folder is locked: by ourselves, and not for ever."""
         port = free_port()
