@@ -79,7 +79,7 @@ static int run(struct fetch *fetch, const char *id, const struct jobs__relays *r
 }
 
 /* What the relay made of the question; JOBS_NOT_FOUND: it answered. */
-static enum jobs_code code_of(const struct jobs__session_result *result)
+static int code_of(const struct jobs__session_result *result)
 {
     if (result->denied)
         return JOBS_DENIED;
@@ -88,7 +88,7 @@ static enum jobs_code code_of(const struct jobs__session_result *result)
     return result->read_back == JOBS_DIFFERENT ? JOBS_REFUSED : JOBS_UNREACHABLE;
 }
 
-static int rank(enum jobs_code code)
+static int rank(int code)
 {
     return code == JOBS_UNREACHABLE ? 2 : code == JOBS_REFUSED ? 1 : 0;
 }
