@@ -492,11 +492,13 @@ def compare(stage, beside, rounds=41):
 
 
 def memory_of(process):
-    """KiB, as often as it can be seen until the process ends."""
+    """KiB, as often as it can be seen until the process ends; not while it is still a copy of this one."""
     seen = []
     while process.poll() is None:
         with contextlib.suppress(OSError, StopIteration), open(f"/proc/{process.pid}/status") as file:
-            seen.append(int(next(line for line in file if line.startswith("VmRSS")).split()[1]))
+            lines = file.read().splitlines()
+            if lines[0].split()[1] == "jobs":
+                seen.append(int(next(line for line in lines if line.startswith("VmRSS")).split()[1]))
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=0.05)
     return seen or [0]
