@@ -148,8 +148,8 @@ int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, b
 int jobs__folder_note(struct jobs__folder *folder, struct jobs__entry *entry, struct jobs_error *error);
 
 /* The mark (outbox_mark.c): until when (unix) a pending event of this folder may be on its way, for whoever finds the
- * folder after this process was killed. It lies in the lock file, and any entry that is written takes it away: from
- * then on that file says what is known. A power cut may lose it, so it is not enough where much hangs on last_send. */
+ * folder after this process was killed. It lies in the lock file, and jobs__folder_note takes it away: from then on
+ * the entry's file says what is known. A power cut may lose it, so it is not enough where much hangs on last_send. */
 int jobs__folder_mark(struct jobs__folder *folder, int64_t until, struct jobs_error *error);
 void jobs__folder_unmark(struct jobs__folder *folder);
 /* Of one that was left over: into the pending facts, and into their files. */

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define BATCH_BYTES ((size_t)1 << 20)
 #define WAIT_MS     500 /* after words of throttling that name no time */
@@ -84,10 +83,8 @@ struct run {
 static int set_up(struct run *run)
 {
     const struct jobs_client_options *options = run->flush->options;
-    uint64_t seed;
     int64_t now = jobs__loop_now();
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
-        seed = (uint64_t)now;
+    uint64_t seed = jobs__seed((uint64_t)now);
     run->items = calloc(run->relays * run->count, sizeof *run->items);
     run->batches = calloc(run->relays, sizeof *run->batches);
     run->lines = calloc(run->relays, sizeof *run->lines);

@@ -184,11 +184,11 @@ int jobs__file_read(struct jobs__buffer *out, int folder, const char *name)
     return failed;
 }
 
-static int write_all(int fd, const char *bytes, size_t len)
+int jobs__file_write(int fd, const char *bytes, size_t len)
 {
     size_t done = 0;
     while (done < len) {
-        ssize_t wrote = write(fd, bytes + done, len - done);
+        ssize_t wrote = pwrite(fd, bytes + done, len - done, (off_t)done);
         if (wrote > 0)
             done += (size_t)wrote;
         else if (wrote == 0)
@@ -206,7 +206,7 @@ int jobs__file_replace(int folder, const char *name, const char *bytes, size_t l
     int fd = open_again(folder, JOBS__TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, FILE_MODE);
     if (fd < 0)
         return jobs__file_failed(error, "make a file for", name, errno);
-    int failed = write_all(fd, bytes, len);
+    int failed = jobs__file_write(fd, bytes, len);
     if (!failed)
         failed = jobs__file_sync(fd);
     /* On Linux the descriptor is gone whatever close says; its word may be a late write error (NFS). */

@@ -45,6 +45,9 @@ int jobs__file_lock(int *out, int folder, int64_t timeout_ms, const volatile sig
 /* "cannot DOING NAME: …" for an errno: JOBS_SYSTEM or JOBS_NO_MEMORY, whether it may pass, and what to do. */
 int jobs__file_failed(struct jobs_error *error, const char *doing, const char *name, int number);
 
+/* All the bytes, at the file's beginning; 0 or an errno. */
+int jobs__file_write(int fd, const char *bytes, size_t len);
+
 /* fsync that survives EINTR; 0 or an errno. */
 int jobs__file_sync(int fd);
 

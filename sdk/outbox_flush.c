@@ -9,12 +9,10 @@
 
 #include "../core/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #define DAY          86400
 #define OUTGOING_MAX ((size_t)2 * JOBS__BATCH_MAX) /* a batch, and the next one */
@@ -318,17 +316,10 @@ static bool take(struct jobs__flush *flush, struct jobs__outgoing *one, struct j
 /* How many others wait. Behind a batch of which all is known, nothing happens but that it is told: counted once. */
 static void count_others(struct jobs__flush *flush, struct jobs_receipt *receipt, bool waits)
 {
-    struct jobs_receipt *others = &flush->others;
-    if (waits || !flush->batch_is_known) {
+    if (waits || !flush->batch_is_known)
         jobs__pending_count(receipt, flush->options->state_dir, receipt->event_id);
-        return;
-    }
-    if (!flush->others_counted)
-        jobs__pending_count(others, flush->options->state_dir, "");
-    flush->others_counted = true;
-    receipt->pending_count = others->pending_count;
-    receipt->pending_oldest = others->pending_oldest;
-    receipt->pending_more = others->pending_more;
+    else
+        jobs__counter_tell(&flush->others, receipt, flush->options->state_dir, "");
 }
 
 /* What a batch has left to do, and the end. */
@@ -420,8 +411,7 @@ static void send_some(struct jobs__flush *flush)
         jobs__batch_send(flush, count);
     for (size_t i = 0; count > 1 && i < count; i++)
         known += them[i].code || them[i].relays.count == 0;
-    flush->others = (struct jobs_receipt){0};
-    flush->others_counted = false;
+    flush->others = (struct jobs__counter){0};
     flush->batch_is_known = count > 1 && known == count;
     if (!flush->batch_is_known)
         unload(flush, count);

@@ -57,9 +57,8 @@ struct jobs__flush {
     int worst;        /* why: the code to return */
     int visit_code;   /* a non-zero return of visit ends the run */
 
-    bool batch_is_known; /* the entries that are being finished need no more talk */
-    bool others_counted;
-    struct jobs_receipt others; /* its pending_… alone */
+    bool batch_is_known;         /* the entries that are being finished need no more talk */
+    struct jobs__counter others; /* how many wait behind such a batch */
 };
 
 /* outbox_waiting.c: fills in `waiting`, in the order in which they are to be sent, and puts pending/ right. */

@@ -347,8 +347,6 @@ static int store(struct jobs__folder *folder, struct jobs__entry *entry, bool la
         jobs__pending_remove(folder->pending, entry->created_at, entry->id);
     if (code && !renamed && !known && folder->pending >= 0)
         jobs__pending_remove(folder->pending, entry->created_at, entry->id);
-    if (!code)
-        jobs__folder_unmark(folder); /* the file says it now */
     if (!code && !known && folder->count > 1)
         mark_superseded(folder);
     return code;
@@ -363,7 +361,10 @@ int jobs__folder_store(struct jobs__folder *folder, struct jobs__entry *entry, b
 int jobs__folder_note(struct jobs__folder *folder, struct jobs__entry *entry, struct jobs_error *error)
 {
     bool stored;
-    return store(folder, entry, false, &stored, error);
+    int code = store(folder, entry, false, &stored, error);
+    if (!code)
+        jobs__folder_unmark(folder); /* the file says it now */
+    return code;
 }
 
 struct jobs__entry *jobs__folder_find(const struct jobs__folder *folder, const char *id)

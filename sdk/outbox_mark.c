@@ -15,18 +15,9 @@
 int jobs__folder_mark(struct jobs__folder *folder, int64_t until, struct jobs_error *error)
 {
     char text[32];
-    size_t len = (size_t)snprintf(text, sizeof text, "%" PRId64 "\n", until), done = 0;
-    int number = 0;
+    int len = snprintf(text, sizeof text, "%" PRId64 "\n", until);
     folder->marked = true;
-    while (done < len && number == 0) {
-        ssize_t wrote = pwrite(folder->lock, text + done, len - done, (off_t)done);
-        if (wrote > 0)
-            done += (size_t)wrote;
-        else if (wrote == 0)
-            number = EIO;
-        else if (errno != EINTR)
-            number = errno;
-    }
+    int number = jobs__file_write(folder->lock, text, (size_t)len);
     if (number == 0)
         return JOBS_OK;
     jobs__folder_unmark(folder);
@@ -56,6 +47,7 @@ int jobs__folder_heed_mark(struct jobs__folder *folder, struct jobs_error *error
     if (*end != '\n' || until <= 0) /* cut short: it was made by a clock like ours, a moment ago for all we know */
         until = now;
     int code = JOBS_OK;
+    folder->marked = true;
     for (size_t i = 0; !code && i < folder->count; i++) {
         struct jobs__entry *entry = folder->entries[i];
         bool changed = false;
@@ -70,9 +62,7 @@ int jobs__folder_heed_mark(struct jobs__folder *folder, struct jobs_error *error
         if (changed && !folder->look_only)
             code = jobs__folder_store(folder, entry, &stored, error);
     }
-    if (code || folder->look_only)
-        return code;
-    folder->marked = true; /* only now: the first of several entries does not speak for the others */
-    jobs__folder_unmark(folder);
-    return JOBS_OK;
+    if (!code && !folder->look_only)
+        jobs__folder_unmark(folder);
+    return code;
 }

@@ -24,6 +24,9 @@ void jobs__relays_free(struct jobs__relays *relays);
 int64_t jobs__timeout_ms(const struct jobs_client_options *options);
 int64_t jobs__connect_timeout_ms(const struct jobs_client_options *options);
 bool jobs__stopped(const struct jobs_client_options *options);
+/* Of an engine's jitter and limits: random where the system has it at once, else `otherwise`; nothing else hangs on it.
+ */
+uint64_t jobs__seed(uint64_t otherwise);
 
 /* --- signing (publisher_sign.c) --- */
 

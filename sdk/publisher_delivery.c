@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 
 #define COUNT_NAMES 256
 #define KNOW_MS     5000 /* how long a relay that is slow to connect is awaited when its answer must be known */
@@ -33,9 +32,6 @@ static int open_session(struct jobs__delivery *delivery, struct jobs__post *post
     size_t at = (size_t)(post - delivery->posts);
     const struct jobs_client_options *options = delivery->options;
     char filter[512];
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
-        seed = (uint64_t)delivery->started ^ (uint64_t)(uintptr_t)post; /* only jitter hangs on it */
     if (post->proof_only)
         snprintf(filter, sizeof filter, "{\"ids\":[\"%s\"]}", delivery->entry->id);
     else if (delivery->ask)
@@ -47,7 +43,7 @@ static int open_session(struct jobs__delivery *delivery, struct jobs__post *post
         .timeout = jobs__timeout_ms(options),
         .connect_timeout = jobs__connect_timeout_ms(options),
         .read_back = !options->skip_read_back,
-        .seed = seed,
+        .seed = jobs__seed((uint64_t)delivery->started ^ (uint64_t)(uintptr_t)post),
         .maybe_sent = delivery->maybe_sent,
         .was_sent = delivery->maybe_sent && jobs__fact_is_open(fact_of(delivery, post)),
         .ask_filter = delivery->ask || post->proof_only ? filter : NULL,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define TIMEOUT_SECONDS         30
 #define CONNECT_TIMEOUT_SECONDS 15
@@ -57,4 +58,10 @@ void jobs__relays_free(struct jobs__relays *relays)
         free(relays->urls[i]);
     free(relays->urls);
     *relays = (struct jobs__relays){0};
+}
+
+uint64_t jobs__seed(uint64_t otherwise)
+{
+    uint64_t seed;
+    return getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed ? seed : otherwise;
 }

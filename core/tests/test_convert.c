@@ -388,24 +388,32 @@ static void evidence_passes_only_when_hashed_here(void **state)
     assert_int_equal(used, 1);
 }
 
+#define LOCAL_BINDING(summary, root)                                                                                   \
+    "{\"agent\":\"bubbles.a\",\"outcome\":\"completed_owned\",\"summary\":\"" summary "\",\"repositoryRoot\":\"" root  \
+    "\",\"repositoryAlias\":\"c\",\"repositoryResolution\":{\"sessionId\":\"s\",\"decisionId\":\"d\","                 \
+    "\"controlRevision\":1,\"controlPathDigest\":\"sha256:x\",\"authority\":\"explicit-repository-root\","             \
+    "\"transition\":\"established\",\"scopeKind\":\"command\",\"scopeId\":null,\"targetKind\":\"repository-root\","    \
+    "\"pathVisibility\":\"local\",\"actionable\":true}}"
+
+/* The original that is kept of it. */
+static json_t *kept_of(json_t **manifest, const char *text)
+{
+    struct jobs_convert_options options = plain;
+    char rule[8];
+    options.keep_original = true;
+    assert_int_equal(convert(manifest, rule, text, strlen(text), &options), JOBS_OK);
+    json_t *original = json_loads(text_of(json_object_get(*manifest, "source"), "original"), 0, NULL);
+    assert_string_equal(text_of(original, "repositoryRoot"), "<redacted-local-root>");
+    return original;
+}
+
 static void a_local_binding_is_published_redacted(void **state)
 {
     (void)state;
-    static const char text[] =
-        "{\"agent\":\"bubbles.a\",\"outcome\":\"completed_owned\",\"summary\":\"Done.\",\"repositoryRoot\":\"/srv/c\","
-        "\"repositoryAlias\":\"c\",\"repositoryResolution\":{\"sessionId\":\"s\",\"decisionId\":\"d\","
-        "\"controlRevision\":1,\"controlPathDigest\":\"sha256:x\",\"authority\":\"explicit-repository-root\","
-        "\"transition\":\"established\",\"scopeKind\":\"command\",\"scopeId\":null,\"targetKind\":\"repository-root\","
-        "\"pathVisibility\":\"local\",\"actionable\":true}}";
-    struct jobs_convert_options options = plain;
     json_t *manifest = NULL;
-    char rule[8];
-    options.keep_original = true;
-    assert_int_equal(convert(&manifest, rule, text, strlen(text), &options), JOBS_OK);
-    assert_true(has_repair(manifest, "binding-redacted"));
-    json_t *original = json_loads(text_of(json_object_get(manifest, "source"), "original"), 0, NULL);
+    json_t *original = kept_of(&manifest, LOCAL_BINDING("Done.", "/srv/c"));
     const json_t *resolution = json_object_get(original, "repositoryResolution");
-    assert_string_equal(text_of(original, "repositoryRoot"), "<redacted-local-root>");
+    assert_true(has_repair(manifest, "binding-redacted"));
     assert_string_equal(text_of(resolution, "pathVisibility"), "redacted");
     assert_true(json_is_false(json_object_get(resolution, "actionable")));
     assert_string_equal(text_of(original, "repositoryAlias"), "c");
@@ -417,20 +425,9 @@ static void a_local_binding_is_published_redacted(void **state)
 static void a_root_that_is_no_path_hides_no_word(void **state)
 {
     (void)state;
-    static const char text[] =
-        "{\"agent\":\"bubbles.a\",\"outcome\":\"completed_owned\",\"summary\":\"All completed.\","
-        "\"repositoryRoot\":\"completed\",\"repositoryAlias\":\"c\",\"repositoryResolution\":{\"sessionId\":\"s\","
-        "\"decisionId\":\"d\",\"controlRevision\":1,\"controlPathDigest\":\"sha256:x\","
-        "\"authority\":\"explicit-repository-root\",\"transition\":\"established\",\"scopeKind\":\"command\","
-        "\"scopeId\":null,\"targetKind\":\"repository-root\",\"pathVisibility\":\"local\",\"actionable\":true}}";
-    struct jobs_convert_options options = plain;
     json_t *manifest = NULL;
-    char rule[8];
-    options.keep_original = true;
-    assert_int_equal(convert(&manifest, rule, text, strlen(text), &options), JOBS_OK);
+    json_t *original = kept_of(&manifest, LOCAL_BINDING("All completed.", "completed"));
     assert_false(has_repair(manifest, "text-redacted"));
-    json_t *original = json_loads(text_of(json_object_get(manifest, "source"), "original"), 0, NULL);
-    assert_string_equal(text_of(original, "repositoryRoot"), "<redacted-local-root>");
     assert_string_equal(text_of(original, "outcome"), "completed_owned");
     assert_string_equal(text_of(original, "summary"), "All completed.");
     json_decref(original);

@@ -2,21 +2,7 @@
  */
 #include "../tests/batch_model.h"
 
-struct choices {
-    const uint8_t *bytes;
-    size_t left;
-};
-
-static unsigned next_choice(void *context, unsigned n)
-{
-    struct choices *choices = context;
-    if (choices->left < 2)
-        return 0;
-    unsigned value = (unsigned)choices->bytes[0] << 8 | choices->bytes[1];
-    choices->bytes += 2;
-    choices->left -= 2;
-    return value % n;
-}
+#include "choices.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -24,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct batch_world world;
     if (world.key == NULL)
         batch_world_make(&world);
-    struct choices choices = {data, size};
+    struct choices choices = {data, size, 0};
     const char *broken = batch_model_run(&world, next_choice, &choices);
     if (broken != NULL) {
         fprintf(stderr, "broken: %s\n", broken);

@@ -1,25 +1,9 @@
 /* fuzz_feed.c - the input's bytes are the choices of the model's relay; then raw frames, which may change nothing. */
 #include "../tests/feed_model.h"
 
+#include "choices.h"
+
 #include <stdint.h>
-
-struct choices {
-    const uint8_t *bytes;
-    size_t left;
-};
-
-static unsigned next_choice(void *context, unsigned n)
-{
-    struct choices *choices = context;
-    unsigned value = 0;
-    for (unsigned range = 1; range<n; range = range> n / 256 ? n : range * 256) {
-        if (choices->left == 0)
-            return n > 1 ? 1 : 0; /* neither drops nor refuses any more */
-        value = value << 8 | *choices->bytes++;
-        choices->left--;
-    }
-    return n == 0 ? 0 : value % n;
-}
 
 static enum jobs__feed_taken take_none(void *context, const char *id, const char *json, size_t len, bool baseline,
                                        int64_t *created_at)
@@ -75,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct feed_model model;
-    struct choices choices = {data, size};
+    struct choices choices = {data, size, 1}; /* spent: neither drops nor refuses any more */
     const char *broken = feed_model_run(&model, next_choice, &choices);
     if (broken != NULL) {
         fprintf(stderr, "broken: %s\n", broken);

@@ -4,6 +4,7 @@
 #ifndef BATCH_MODEL_H
 #define BATCH_MODEL_H
 
+#include "exact.h"
 #include "support.h"
 
 #include "../batch.h"
@@ -90,13 +91,7 @@ static inline unsigned batch_pick(struct batch_model *m, unsigned n)
 
 static inline void batch_says(struct batch_model *m, const char *text)
 {
-    size_t len = strlen(text);
-    char *exact = malloc(len > 0 ? len : 1);
-    if (exact == NULL)
-        abort();
-    memcpy(exact, text, len);
-    m->engine->ops->frame(m->engine, m->now, exact, len);
-    free(exact);
+    exact_frame(m->engine, m->now, text, strlen(text));
 }
 
 static inline void batch_broke(struct batch_model *m, const char *what)

@@ -13,6 +13,8 @@
 #ifndef SESSION_MODEL_H
 #define SESSION_MODEL_H
 
+#include "exact.h"
+
 #include "../session_state.h"
 
 #include <stdio.h>
@@ -119,15 +121,9 @@ static inline void model_advance(struct model *m, int64_t to)
 
 static inline void model_says(struct model *m, const char *text)
 {
-    size_t len = strlen(text);
-    char *exact = malloc(len > 0 ? len : 1);
-    if (exact == NULL)
-        abort();
-    memcpy(exact, text, len);
     if (m->trace)
         fprintf(stderr, "%6lld <- %.120s\n", (long long)(m->now - m->start), text);
-    m->engine->ops->frame(m->engine, m->now, exact, len);
-    free(exact);
+    exact_frame(m->engine, m->now, text, strlen(text));
 }
 
 static inline void model_line_is_gone(struct model *m)

@@ -81,7 +81,7 @@ __attribute__((format(printf, 1, 2))) static void says(const char *format, ...)
     int len = vasprintf(&text, format, arguments);
     va_end(arguments);
     assert_true(len >= 0);
-    t.engine->ops->frame(t.engine, t.now, text, (size_t)len);
+    exact_frame(t.engine, t.now, text, (size_t)len);
     free(text);
 }
 

@@ -45,15 +45,15 @@ int fsync(int fd)
     return fault != FAULT_SHORT && fails() ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
-ssize_t write(int fd, const void *bytes, size_t len)
+ssize_t pwrite(int fd, const void *bytes, size_t len, off_t offset)
 {
     struct stat about;
     if (countdown > 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && fails()) {
         if (fault != FAULT_SHORT)
             return -1;
-        return syscall(SYS_write, fd, bytes, len > 1 ? len / 2 : len);
+        return syscall(SYS_pwrite64, fd, bytes, len > 1 ? len / 2 : len, offset);
     }
-    return syscall(SYS_write, fd, bytes, len);
+    return syscall(SYS_pwrite64, fd, bytes, len, offset);
 }
 
 int openat(int folder, const char *name, int flags, ...)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "exact.h"
 #include "support.h"
 
 #include "../session.h"
@@ -142,12 +143,7 @@ static inline void after(int64_t ms)
 
 static inline void says_bytes(const char *text, size_t len)
 {
-    char *copy = malloc(len + 1); /* of exactly this size, so that a read behind it is seen */
-    assert_non_null(copy);
-    memcpy(copy, text, len);
-    char *exact = realloc(copy, len > 0 ? len : 1);
-    t.engine->ops->frame(t.engine, t.now, exact, len);
-    free(exact);
+    exact_frame(t.engine, t.now, text, len);
 }
 
 static inline void says(const char *text)
